@@ -122,6 +122,14 @@ class LooScorer:
             return TokenCounts.of_presence(self.counted(block)[1], self.model.class_weights, block.names)
         return statistic_for(self.model.schema, self.model.statistics, block)
 
+    def usable_parts(self) -> Iterator[tuple[NDArray[np.intp], Model, Leaving]]:
+        """Yield positions of usable rows, the model that scores them, and what leaves it."""
+        for start, stop, fold in self._fold_spans(by_fold=self._rests is not None):
+            usable = start + np.flatnonzero(self.is_usable[start:stop])
+            if len(usable):
+                model = self.model if self._rests is None else self._rests[fold]
+                yield usable, model, self._leaves(usable)
+
     def statistic_without(self, fold: int, block: Block) -> Statistic:
         """Return what the family of a block estimates from, without the rows of a fold."""
         assert self._rests is not None
@@ -130,7 +138,7 @@ class LooScorer:
             self._statistics[key] = LooScorer(self._rests[fold], self.sample).statistic(block)
         return self._statistics[key]
 
-    def _leaves(self, span: slice) -> Leaving:
+    def _leaves(self, span: slice | NDArray[np.intp]) -> Leaving:
         """Return what leaves the statistics for these rows: the rows, or nothing if their folds are left out."""
         leaving = self.leaving.part(span)
         if self._rests is None:

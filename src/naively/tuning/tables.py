@@ -18,7 +18,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from naively.families.together import TableTree, TableView
+from naively.families.together import TableTree, TableView, WeightedTables
 from naively.model.calibrate import ColumnImportance
 from naively.tuning.calibrate import MIN_GAIN_NATS, Calibration, calibrate
 from naively.tuning.features import Features
@@ -69,12 +69,21 @@ class TableChoice:
 
 def table_evidence(scorer: LooScorer) -> Floats | None:
     """Return the evidence of the tables of a model for usable rows, (table, row, class); None if it has no tables."""
-    model = scorer.model
-    if model.schema.tables is None or model.table_counts is None or not scorer.is_usable.any():
-        return None
-    tree = TableTree.of(model.table_counts, model.class_weights.weight)
-    view = model.schema.tables.view(scorer.sample.table.where(scorer.is_usable))
-    return tree.leave_one_out(view, scorer.leaving.part(np.flatnonzero(scorer.is_usable)))
+    parts = []
+    for usable, model, leaving in scorer.usable_parts():
+        if model.schema.tables is None or model.table_counts is None:
+            return None
+        plan, counts, total = model.schema.tables, model.table_counts, model.class_weights.weight
+        rows = scorer.sample.table.take(usable)
+        if leaving.weight.any():
+            parts.append(TableTree.of(counts, total).leave_one_out(plan.view(rows), leaving))
+            continue
+        part = np.zeros((counts.n_columns, len(usable), len(model.classes)))  # the model has not counted these rows
+        for t, alone in enumerate(np.eye(counts.n_columns)):
+            table = WeightedTables.of(plan, counts, total, alone)
+            table.score(table.view(rows), part[t])
+        parts.append(part)
+    return np.concatenate(parts, axis=1) if parts else None
 
 
 def choose_tables(evidence: Floats, rows: TableRows) -> TableChoice:
