@@ -20,9 +20,7 @@ NAMES = (
     "tuning",
     "serve",
     "quality",
-    "together",
-    "export",
-    "databases",
+NAMES = ("together", "export", "databases", "mail")
 )
 
 

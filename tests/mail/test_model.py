@@ -37,6 +37,16 @@ def test_answers_for_new_mails(model_path: Path) -> None:
         assert any(reason.log_odds > 0 for reason in reasons)
 
 
+def test_the_reasons_are_the_contributions_of_the_explanation(model_path: Path) -> None:
+    with MailModel(model_path) as model:
+        for mail in read_all("spam", 3, 1000) + read_all("ham", 3, 1000):
+            explained = {line.shown: line.log_odds for line in model.explain(mail, 10_000).contributions}
+            reasons = model.reasons(mail, 20)
+            assert len(reasons) == 20
+            for reason in reasons:
+                assert reason.log_odds == pytest.approx(explained[reason.words], abs=1e-9)
+
+
 def test_the_tuning_is_an_entry_of_the_log(model_path: Path) -> None:
     with MailModel(model_path) as model:
         assert [entry.act for entry in model.ledger.log()] == ["fit", "update", "tune"]

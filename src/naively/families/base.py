@@ -286,6 +286,10 @@ class Family(ABC, Generic[S, P]):
         """
         return ()
 
+    def word_scores(self, text: str, parameters: P) -> tuple[list[str], Floats]:
+        """Return the known words of a text, and what each adds to the score of each class; none by default."""
+        return [], np.zeros((0, 0))
+
     def weighted(self, parameters: P, weight: Floats) -> P | None:
         """Return parameters whose log-likelihood is weight[j] times that of column j; None if they cannot hold it."""
         return None

@@ -392,6 +392,16 @@ class Text(WordFamily[WordCounts, TextParameters]):
             terms.append(Term(column, None, shown, scores, count=0.0, note="together"))
         return terms
 
+    def word_scores(self, text: str, parameters: TextParameters) -> tuple[list[str], Floats]:
+        """Return the known words of a text, and the log-likelihood that they add under each class, (word, class)."""
+        occurrences = Counter(self._tokenise(text))
+        numbers, form = _find_words(list(occurrences), parameters.counts), parameters.form
+        is_known = (numbers >= 0) & (numbers < len(form.score.base))
+        is_known[is_known] = ~form.is_unknown(numbers[is_known])
+        words = [word for word, known in zip(occurrences, is_known.tolist(), strict=True) if known]
+        counts = np.ones(len(words)) if self.counts_presence else np.array([occurrences[word] for word in words])
+        return words, form.log_weights(numbers[is_known]) * counts[:, None]
+
     def learnt(
         self,
         stats: WordCounts,

@@ -232,13 +232,22 @@ class MailModel:
         model = self.ledger.model()
         if len(model.classes) < 2:
             return []
-        of = SPAM if SPAM in model.classes else None
-        (explanation,) = explain(model, _table([mail]), of=of, top=n, changes=False, leave_out=False)
-        return [
-            Reason(untag(str(line.value)), line.log_odds)
-            for line in explanation.contributions
-            if line.value is not None and not line.note
-        ]
+        spam = list(model.classes).index(SPAM) if SPAM in model.classes else 0
+        log_posterior = model.log_posterior(_table([mail]))[0]
+        log_posterior[spam] = -np.inf
+        other = int(log_posterior.argmax())
+        reasons: list[Reason] = []
+        weighted, columns = model.weighted_blocks, mail.columns
+        texts = {COLUMNS[name]: text for name, text in columns.items()}
+        for block, parameters, factor in zip(
+            weighted.schema.blocks, weighted.parameters, weighted.factors, strict=True
+        ):
+            words, scores = block.family.word_scores(texts[block.names[0]], parameters)
+            weight, exponent = factor or (1.0, 0.0)
+            if words:
+                log_odds = (scores[:, spam] - scores[:, other]) * weight * len(words) ** -exponent
+                reasons += map(Reason, map(untag, words), log_odds.tolist())
+        return sorted(reasons, key=lambda reason: -abs(reason.log_odds))[:n]
 
     def explain(self, mail: Mail, n: int = 20) -> Explanation:
         """Return the explanation of the answer for a mail."""

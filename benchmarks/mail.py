@@ -1,0 +1,201 @@
+"""The mail filter compared with bogofilter and spamprobe: quality by cross-validation, and CPU time, in one run.
+
+Each filter learns the same mails and answers for the others. CPU time is that of the process and its children. Good
+words: 200 of the best ham words of the training mails are appended to each spam mail; pasted text is the body of a
+ham mail. The corpus and Debian's bogofilter and spamprobe are not in the repository: what is missing is left out.
+
+    python -m benchmarks mail [--data FILE] [--folds 5] [--only 1]
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import random
+import resource
+import shutil
+import subprocess
+import tarfile
+import tempfile
+from collections import Counter
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from benchmarks.results import record
+from naively.mail import MailModel, read
+
+DATA = Path("../shared/data/mail/spamassassin_half.tar.xz")
+N_GOOD_WORDS = 200
+Floats = NDArray[np.float64]
+Learn = Callable[[str, Sequence[Path]], None]
+Score = Callable[[Sequence[Path]], Floats]
+
+
+def naively_filter(folder: Path) -> tuple[Learn, Score]:
+    """Return how to learn and to answer with naively."""
+    path = folder / "mail.naively"
+
+    def learn(label: str, mails: Sequence[Path]) -> None:
+        with MailModel(path) as model:
+            model.learn([read(mail.read_bytes()) for mail in mails], label)
+
+    def score(mails: Sequence[Path]) -> Floats:
+        with MailModel(path) as model:
+            return np.array([a.probability for a in model.answers([read(mail.read_bytes()) for mail in mails])])
+
+    return learn, score
+
+
+def bogofilter(folder: Path) -> tuple[Learn, Score]:
+    """Return the same with bogofilter."""
+
+    def run(flags: Sequence[str], mails: Sequence[Path]) -> str:
+        names = "\n".join(map(str, mails))
+        command = ["bogofilter", "-d", str(folder), *flags, "-b"]
+        return subprocess.run(command, input=names, capture_output=True, text=True, check=False).stdout
+
+    def score(mails: Sequence[Path]) -> Floats:
+        return np.array([float(line.split()[-1]) for line in run(["-T"], mails).splitlines()])
+
+    return lambda label, mails: print(run(["-s" if label == "spam" else "-n"], mails), end=""), score
+
+
+def spamprobe(folder: Path) -> tuple[Learn, Score]:
+    """Return the same with spamprobe."""
+
+    def run(command: str, mails: Sequence[Path]) -> str:
+        arguments = ["spamprobe", "-d", str(folder), command, *map(str, mails)]
+        return subprocess.run(arguments, capture_output=True, text=True, check=False, errors="replace").stdout
+
+    run("create-db", [])
+
+    def score(mails: Sequence[Path]) -> Floats:
+        return np.array([float(line.split()[1]) for line in run("score", mails).splitlines()])
+
+    return lambda label, mails: print(run("spam" if label == "spam" else "good", mails), end=""), score
+
+
+FILTERS = {"naively": naively_filter, "bogofilter": bogofilter, "spamprobe": spamprobe}
+
+
+def cpu_seconds() -> float:
+    """Return the CPU time of this process and of the children that have ended."""
+    usages = [resource.getrusage(who) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)]
+    return sum(usage.ru_utime + usage.ru_stime for usage in usages)
+
+
+def quality(probability: Floats, is_spam: NDArray[np.bool_]) -> dict[str, float]:
+    """Return error, log-loss, spam found at 1 and 10 false alarms, calibration error, and mistakes at p ≥ 0.99."""
+    p = np.clip(probability, 1e-6, 1 - 1e-6)
+    wrong = (p > 0.5) != is_spam
+    ham = np.sort(p[~is_spam])[::-1]
+    bins = np.minimum((10 * p).astype(int), 9)
+    off = [abs(p[bins == b].sum() - is_spam[bins == b].sum()) for b in range(10)]
+    sure = np.maximum(p, 1 - p) >= 0.99
+    return {
+        "error": float(wrong.mean()),
+        "log_loss": float(-np.log(np.where(is_spam, p, 1 - p)).mean()),
+        "found_at_1": float((p[is_spam] > ham[1]).mean()),
+        "found_at_10": float((p[is_spam] > ham[10]).mean()),
+        "calibration_error": float(np.sum(off) / len(p)),
+        "wrong_of_sure": float(wrong[sure].mean()) if sure.any() else 0.0,
+    }
+
+
+def good_words(spam: Sequence[Path], ham: Sequence[Path]) -> list[str]:
+    """Return the words that speak most for ham, by the mails that contain them."""
+    counts = [
+        Counter(w for mail in mails for w in set(read(mail.read_bytes())["body"].lower().split()))
+        for mails in (spam, ham)
+    ]
+    weight = {
+        w: np.log((n + 0.5) / len(ham)) - np.log((counts[0][w] + 0.5) / len(spam))
+        for w, n in counts[1].items()
+        if n >= 5
+    }
+    return sorted((w for w in weight if w.isalpha()), key=lambda w: -weight[w])[:N_GOOD_WORDS]
+
+
+def attacked(folder: Path, mails: Sequence[Path], texts: Sequence[str]) -> list[Path]:
+    """Return copies of mails with a text appended to each."""
+    folder.mkdir(exist_ok=True)
+    copies = []
+    for mail, text in zip(mails, texts, strict=True):
+        copy = folder / mail.name
+        copy.write_bytes(mail.read_bytes() + b"\n\n" + text.encode("utf-8", "replace") + b"\n")
+        copies.append(copy)
+    return copies
+
+
+def main(arguments: Sequence[str]) -> None:
+    """Run the comparison."""
+    parser = argparse.ArgumentParser(prog="python -m benchmarks mail", description=__doc__)
+    parser.add_argument("--data", type=Path, default=DATA)
+    parser.add_argument("--folds", type=int, default=5)
+    parser.add_argument("--only", type=int, help="run the first folds only")
+    options = parser.parse_args(list(arguments))
+    if not options.data.exists():
+        print(f"{options.data}: the corpus is not there; nothing is measured.")
+        return
+    names = [name for name in FILTERS if name == "naively" or shutil.which(name)]
+    os.umask(0o077)
+    with tempfile.TemporaryDirectory() as work, tarfile.open(options.data) as archive:
+        archive.extractall(work, filter="data")
+        mails = sorted(Path(work).rglob("*.eml"))
+        random.Random(0).shuffle(mails)
+        _compare(Path(work), mails, names, options.folds, options.only or options.folds)
+
+
+def _compare(work: Path, mails: Sequence[Path], names: Sequence[str], n_folds: int, n_run: int) -> None:
+    scores: dict[str, list[Floats]] = {name: [] for name in names}
+    turned: dict[str, dict[str, list[float]]] = {name: {"good_words": [], "pasted": []} for name in names}
+    learning, checking = ({name: [0.0] * n_run for name in names} for _ in range(2))
+    truth: list[NDArray[np.bool_]] = []
+    for fold in range(n_run):
+        test = [mail for i, mail in enumerate(mails) if i % n_folds == fold]
+        by_class = {
+            label: [m for i, m in enumerate(mails) if i % n_folds != fold and m.parent.name == label]
+            for label in ("spam", "ham")
+        }
+        is_spam = np.array([mail.parent.name == "spam" for mail in test])
+        truth.append(is_spam)
+        spam, ham = (
+            [mail for mail, s in zip(test, is_spam, strict=True) if s is kind] for kind in (np.True_, np.False_)
+        )
+        words = " ".join(good_words(by_class["spam"], by_class["ham"]))
+        bodies = [read(mail.read_bytes())["body"] for mail in ham]
+        generator = random.Random(fold)
+        attacks = {
+            "good_words": attacked(work / "words", spam, [words] * len(spam)),
+            "pasted": attacked(work / "pasted", spam, [generator.choice(bodies) for _ in spam]),
+        }
+        for name in names:
+            folder = work / f"{name}{fold}"
+            folder.mkdir()
+            learn, score = FILTERS[name](folder)
+            start = cpu_seconds()
+            for label, group in by_class.items():
+                learn(label, group)
+            learning[name][fold] = cpu_seconds() - start
+            start = cpu_seconds()
+            scores[name].append(score(test))
+            checking[name][fold] = cpu_seconds() - start
+            found = score(spam) > 0.5
+            for attack, copies in attacks.items():
+                turned[name][attack].append(float((found & (score(copies) <= 0.5)).sum() / max(1, found.sum())))
+            n_bytes = sum(file.stat().st_size for file in folder.iterdir())
+            print(
+                f"fold {fold}, {name}: {learning[name][fold]:.1f} + {checking[name][fold]:.1f} s, {n_bytes:,} bytes",
+                flush=True,
+            )
+    for name in names:
+        figures: dict[str, Any] = quality(np.concatenate(scores[name]), np.concatenate(truth))
+        figures |= {attack: float(np.mean(shares)) for attack, shares in turned[name].items()}
+        print(f"{name:<11}", "  ".join(f"{key} {value:.4f}" for key, value in figures.items()), flush=True)
+        record(f"quality of {name}", **figures)
+    record("CPU time to learn", learning)
+    record("CPU time to check", checking)
