@@ -20,7 +20,10 @@ NAMES = (
     "tuning",
     "serve",
     "quality",
-NAMES = ("together", "export", "databases", "mail")
+    "together",
+    "export",
+    "databases",
+    "mail",
 )
 
 
