@@ -46,11 +46,12 @@ def test_conditions_of_a_minimum(seed: int, n: int, n_classes: int, n_features: 
     offset, weight = solution.offset, solution.weight
     loss, by_offset, by_weight = slopes(problem, offset, weight)
     away = weight - centre
-    penalty = 0.5 * OFFSET_PENALTY * offset @ offset + 0.5 * strength @ away**2
+    rho = OFFSET_PENALTY * (2 / n_classes) ** 0.5
+    penalty = 0.5 * rho * offset @ offset + 0.5 * strength @ away**2
     assert solution.objective == pytest.approx(loss + penalty, rel=1e-9, abs=1e-9)
     slope = by_weight + strength * away
     tolerance = 1e-5 * (1 + scale) * (1 + n)
-    assert (np.abs(by_offset + OFFSET_PENALTY * offset) < tolerance).all()
+    assert (np.abs(by_offset + rho * offset) < tolerance).all()
     assert (np.abs(slope)[(weight > 0) & (weight < MAX_WEIGHT)] < tolerance).all()
     assert (slope[weight <= 0] > -tolerance).all()
 

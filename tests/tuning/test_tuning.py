@@ -85,7 +85,8 @@ def test_the_solution_is_the_minimum(n_classes: int) -> None:
         b, w = x[:n_classes], x[n_classes:]
         log_posterior = log_softmax(base + b + np.tensordot(w, evidence, 1))
         loss = -weight @ log_posterior[np.arange(n), label]
-        return float(loss + 0.5 * OFFSET_PENALTY * b @ b + 0.5 * strength @ (w - centre) ** 2)
+        rho = OFFSET_PENALTY * (2 / n_classes) ** 0.5
+        return float(loss + 0.5 * rho * b @ b + 0.5 * strength @ (w - centre) ** 2)
 
     bounds: Any = [(None, None)] * n_classes + [(0, 50)] * j
     oracle: Any = minimize(objective, np.ones(n_classes + j), method="L-BFGS-B", bounds=bounds, options={"ftol": 1e-14})

@@ -35,6 +35,7 @@ def search(scorer: LooScorer, features: Features) -> Features:
     current = Search(scorer, features)
     for i in range(len(features.words)):
         choose_event_model(current, i)
+        start_next_part(current, i)
     open_columns = {n for b in scorer.model.schema.blocks if b.family.automatic for n in b.names}
     choose_smoothing(current, open_columns)
     group_rare_values(current, open_columns)
@@ -137,6 +138,24 @@ def choose_event_model(current: Search, i: int) -> None:
     choose_bernoulli(current, i)
     exponent = current.features.words[i].length_exponent
     choose_length_exponent(current, i, (exponent - 0.25, exponent + 0.25))
+
+
+def start_next_part(current: Search, i: int) -> None:
+    """Let the next part of the same column, such as its pairs of words, start from the choices for this one.
+
+    Where words alone say most, no single choice would show what pairs are worth.
+    """
+    words = current.features.words
+    if i + 1 == len(words) or words[i + 1].key.columns != words[i].key.columns or words[i + 1].scorer is None:
+        return
+    family = words[i].block.family
+    event_model, alpha = family.event_model, getattr(family, "alpha", 1.0)
+    if event_model == "bernoulli":
+        event_model, alpha = "multinomial", 1.0
+    started = words[i + 1].with_settings(event_model, family.counts_presence, alpha)
+    if started is not None:
+        started = replace(started, length_exponent=words[i].length_exponent)
+        current.take_if_better(current.features.with_word(i + 1, started), min_standard_errors=0.0)
 
 
 def choose_bernoulli(current: Search, i: int) -> None:

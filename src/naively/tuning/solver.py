@@ -7,8 +7,8 @@ a is the log prior, e the evidence of feature j in row i for class c, t the targ
 target is 1 for the class of the row, or less if that is in doubt; the targets of a row add up to 1. (1) is strictly
 convex, so it has one solution. Newton steps within the bounds find it (Bertsekas, Constrained Optimization and
 Lagrange Multiplier Methods, 1982, section 1.5), for two classes and few features in the core. ρ = 20 keeps the offsets
-near 0, as strongly as 80 rows of two equal classes would, so that they do not follow the luck of the sample. With more
-than 100 classes the offsets are 0.
+near 0, as strongly as 80 rows of two equal classes would, so that they do not follow the luck of the sample. Of C
+classes it is 20 √(2/C): each has fewer of the rows. With more than 100 classes the offsets are 0.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ MAX_BOUND_ROUNDS = 4  # of stopping coordinates at their bounds
 MAX_COMPILED_FEATURES = 48  # of two classes: the core solves these; more are faster by matrix products
 MIN_NEWTON_SHARE = 2e-6  # of a step that is shortened until the objective falls
 MAX_CELLS_AT_A_TIME = 2**18  # of the evidence, in the sums of its products: 2 MB
-OFFSET_PENALTY = 20.0  # ρ
+OFFSET_PENALTY = 20.0  # ρ of two classes
 WEIGHT_PENALTY = 4.0  # κ of a weight's pull to the textbook's 1: matters to a few dozen rows that are easily separated
 MAX_CLASSES_WITH_OFFSETS = 100
 MAX_WEIGHT = 50.0
@@ -227,10 +227,9 @@ class Loss(Protocol):
 class ManyClassLoss:
     """The loss of three or more classes: x = (b, w), or w alone if there are too many classes for offsets."""
 
-    offset_penalty = OFFSET_PENALTY
-
     def __init__(self, problem: Problem) -> None:
         """Take the rows of a problem."""
+        self.offset_penalty = OFFSET_PENALTY * np.sqrt(2.0 / max(problem.n_classes, 2))
         self.problem, self.n_offsets = problem, problem._n_offsets
         self.evidence = problem.evidence.reshape(len(problem.evidence), problem.base.size)
 
@@ -268,7 +267,7 @@ class ManyClassLoss:
                 by_both += np.einsum("jic,ic->jc", centred, np.sqrt(share[rows]))
                 centred = centred.reshape(n_features, share[rows].size)
             else:
-                cells = evidence[:, rows].reshape(n_features, -1).take(row * n_classes + of_class, axis=1)
+                cells = evidence[:, rows].reshape(n_features, share[rows].size).take(row * n_classes + of_class, axis=1)
                 is_first = np.diff(row, prepend=-1) > 0
                 mean = np.add.reduceat(cells * posterior[rows][row, of_class], np.flatnonzero(is_first), axis=1)
                 root = np.sqrt(share[rows][row, of_class])

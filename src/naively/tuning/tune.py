@@ -44,18 +44,18 @@ if TYPE_CHECKING:
     from naively.model.model import Model
 
 MAX_KEPT_ROWS, MAX_ROWS, MAX_TEXTS, MIN_ROWS = 8192, 2048, 4096, 512  # of a sample: if cheap, else; of texts
+ROWS_PER_TEXT = 16  # of the table, for each text of a sample beyond MAX_TEXTS
 MAX_CELLS, MAX_CHEAP_CELLS = 2**22, 2**18  # (row, column, class) triples of a sample; of one with more than MAX_ROWS
 MAX_SEARCHED_CELLS, MIN_SEARCHED_ROWS = 2**20, 256  # of the part of a sample on which choices are compared
 MAX_WORDS = 9 * 2**14  # distinct words per row, summed over the rows of a sample that is searched
-MAX_CALIBRATED_WORDS = 8 * MAX_WORDS  # the same, of the sample that weights are fitted on
+MAX_CALIBRATED_WORDS = 24 * MAX_WORDS  # the same, of the sample that weights are fitted on
 MIN_ANSWER_ROWS = 100  # from which a column that predicts the class almost perfectly gets a warning
 MAX_SCORES = 2**20  # (row, class) pairs of a sample of texts
 
 
 def rows_to_keep(schema: Schema) -> int:
     """Return how many rows to keep while counting: fewer where there are many columns."""
-    most = MAX_TEXTS if _has_words(schema) else MAX_KEPT_ROWS
-    return int(np.clip(MAX_CELLS // max(1, len(schema.names)), MIN_ROWS, most))
+    return int(np.clip(MAX_CELLS // max(1, len(schema.names)), MIN_ROWS, MAX_KEPT_ROWS))
 
 
 def rows_to_search(model: Model) -> int:
@@ -81,6 +81,7 @@ def _rows_within(model: Model, max_cells: int, max_words: int, min_rows: int) ->
     blocks = zip(model.chosen.schema.blocks, model.chosen.statistics, strict=True)
     words = sum(statistic.token_weight() for block, statistic in blocks if block.family.has_length)
     words_per_row = words / max(float(model.class_weights.weight.sum()), 1e-300)
+    keep = min(keep, max(MAX_TEXTS, int(model.class_weights.rows.sum()) // ROWS_PER_TEXT))
     return int(np.clip(min(max_words / max(words_per_row, 1.0), MAX_SCORES / n_classes), MIN_ROWS, keep))
 
 
