@@ -126,8 +126,13 @@ def test_tuning_weighs_each_block_and_the_model_does_everything(
     merged = (first + second).with_tuning(model.tuning)
     np.testing.assert_allclose(merged.posterior(new), model.posterior(new), rtol=1e-12)
     for explanation, row in zip(model.explain(new), model.log_odds(new, of="spam").tolist(), strict=True):
-        total = explanation.prior + explanation.offset + sum(c.log_odds for c in explanation.contributions)
-        assert abs(total - explanation.total) < 1e-10
+        parts = (
+            explanation.prior,
+            explanation.offset,
+            explanation.floor,
+            *(c.log_odds for c in explanation.contributions),
+        )
+        assert abs(sum(parts) - explanation.total) < 1e-10
         assert abs(abs(explanation.total) - abs(row)) < 1e-10
     shown = {c.shown for c in model.explain({"text": ["not so good"]})[0].contributions}
     assert "not … good" in shown
