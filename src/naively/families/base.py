@@ -303,6 +303,11 @@ class Family(ABC, Generic[S, P]):
         return ()
 
     @property
+    def event_model(self) -> EventModel:
+        """How words are scored."""
+        return "multinomial"
+
+    @property
     def counts_presence(self) -> bool:
         """Whether a word counts once per row."""
         return False
