@@ -141,8 +141,10 @@ def test_html_and_json_are_the_posterior_bit_for_bit(site: TestClient, models: P
         if page == "why":
             shown = [line["log_odds"] for line in data["contributions"] if line["log_odds"] or not line["note"]]
             lines = [data["prior"], *shown]
-            assert numbers_of(html, "sum") == [*lines, data["total"]]
-            assert sum(lines) == pytest.approx(data["total"], abs=1e-9)
+            floor = [data["floor"]] if data["shown_floor"] else []
+            assert numbers_of(html, "sum") == [*lines, *floor, data["total"]]
+            rounding = 1e-15 * sum(map(abs, [*lines, data["floor"]]))  # the floor cancels evidence of any size
+            assert sum(lines) + data["floor"] == pytest.approx(data["total"], abs=1e-9 + rounding)
 
 
 def test_next_question_of_a_page_is_that_of_the_model(site: TestClient, models: Path) -> None:
@@ -157,7 +159,7 @@ def test_next_question_of_a_page_is_that_of_the_model(site: TestClient, models: 
 
 @settings(max_examples=15, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(positions=st.lists(st.integers(0, 3), min_size=4, max_size=4))
-def test_nomogram_agrees_with_predict(site: TestClient, positions: list[int]) -> None:
+def test_nomogram_agrees_with_predict(site: TestClient, models: Path, positions: list[int]) -> None:
     axes = site.get(address("penguins", "nomogram", None, ".json")).json()["axes"]
     query = {
         axis["parameter"]: str(min(position, len(axis["marks"])))
@@ -169,8 +171,11 @@ def test_nomogram_agrees_with_predict(site: TestClient, positions: list[int]) ->
     asked = site.get(
         address("penguins", "ask", {f"v.{name}": text for name, text in data["row"].items()}, ".json")
     ).json()
-    p = {line["class"]: line["probability"] for line in asked["posterior"]}
-    assert p[data["of"]] / (p[data["of"]] + p[data["against"]]) == pytest.approx(data["probability"], rel=1e-9)
+    model = naively.load(models / "penguins.naively")
+    assert model.floor
+    share = model.floor / len(model.classes)  # of each class, by the floor
+    p = {line["class"]: (line["probability"] - share) / (1 - model.floor) for line in asked["posterior"]}
+    assert p[data["of"]] / (p[data["of"]] + p[data["against"]]) == pytest.approx(data["probability"], rel=1e-6)
 
 
 def test_nomogram_saves_as_svg(site: TestClient) -> None:

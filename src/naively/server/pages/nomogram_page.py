@@ -1,4 +1,4 @@
-"""Nomogram: sliders for the columns, points that add up, and the probability, which is that of the model."""
+"""Nomogram: sliders for the columns, points that add up, and the probability of the model before its floor."""
 
 from __future__ import annotations
 
@@ -145,6 +145,6 @@ def _by_model(model: Model, nomogram: Nomogram, row: dict[str, Any]) -> float:
         is_number = isinstance(value, (float, np.floating))
         values = np.array([value], dtype=np.float64) if is_number else (value,)
         table = table.with_values(0, table.names.index(name), kinds[name], values)
-    posterior = model.posterior(table)[0]
+    posterior = model.without_floor().posterior(table)[0]
     first, second = (model.classes.index(label) for label in (nomogram.of, nomogram.against))
     return float(posterior[first] / (posterior[first] + posterior[second]))
