@@ -10,7 +10,19 @@ import numpy as np
 from hypothesis import strategies as st
 
 import naively as nb
-from naively.statistics import ClassWeights, Histogram, Moments, Statistic, Sums, TokenCounts, ValueCounts
+from naively.statistics import (
+    ClassWeights,
+    EmptyStatistic,
+    Histogram,
+    Moments,
+    NumberSummary,
+    Statistic,
+    Sums,
+    TokenCounts,
+    ValueCounts,
+    WordBlocks,
+    WordCounts,
+)
 
 Columns = dict[str, list[Any]]
 
@@ -143,6 +155,33 @@ def assert_same_statistic(a: Statistic, b: Statistic, row_counts: bool = True) -
     elif isinstance(a, TokenCounts) and isinstance(b, TokenCounts):
         assert _tokens(a, row_counts) == _tokens(b, row_counts)
         assert_same_statistic(a.seen, b.seen, row_counts)
+    elif not isinstance(a, (ClassWeights, EmptyStatistic)):
+        assert_same_parts(a, b, row_counts)
+
+
+def assert_same_parts(a: Statistic, b: Statistic, row_counts: bool) -> None:
+    """Compare the parts of statistics that have several; an unknown statistic is an error."""
+    if isinstance(a, NumberSummary) and isinstance(b, NumberSummary):
+        assert_same_statistic(a.histogram, b.histogram, row_counts)
+        assert_same_statistic(a.moments, b.moments, row_counts)
+    elif isinstance(a, WordCounts) and isinstance(b, WordCounts):
+        assert words_by_class(a, row_counts) == words_by_class(b, row_counts)
+        for field in a.lengths._fields[: None if row_counts else -1]:
+            np.testing.assert_array_equal(getattr(a.lengths, field), getattr(b.lengths, field), err_msg=field)
+        assert_same_statistic(a.seen, b.seen, row_counts)
+    else:
+        assert isinstance(a, WordBlocks), f"{type(a).__name__} is not compared"
+        assert isinstance(b, WordBlocks)
+        for one, other in zip(a.blocks, b.blocks, strict=True):
+            assert_same_statistic(one, other, row_counts)
+
+
+def words_by_class(stats: WordCounts, row_counts: bool = True) -> dict[tuple[str, int], tuple[float, ...]]:
+    """Return occurrences, texts and rows of each word in each class that has it."""
+    cells = stats.cells
+    classes = np.repeat(np.arange(stats.n_classes), np.diff(cells.indptr)).tolist()
+    counted = zip(*cells.sums.tolist(), *([cells.rows.tolist()] if row_counts else []), strict=True)
+    return dict(zip(zip(stats.names_of(cells.index), classes, strict=True), counted, strict=True))
 
 
 def _tokens(stats: TokenCounts, row_counts: bool) -> dict[str, Any]:
