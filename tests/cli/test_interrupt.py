@@ -73,7 +73,7 @@ def contents() -> dict[str, object]:
         ("naively.store.merge:_sort_by_time", "merge m.naively n.naively -o out"),
         ("naively.store.copy:load", "copy m.naively out"),
         ("naively.store.ledger:compact", "compact m.naively --force"),
-        ("naively.cli.output:format_table", "diff m.naively n.naively --all"),
+        ("naively.data.text_table:format_table", "diff m.naively n.naively --all"),
     ],
 )
 def test_an_interrupt_ends_with_130_and_leaves_no_trace(where: str, arguments: str) -> None:

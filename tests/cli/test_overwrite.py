@@ -27,6 +27,7 @@ WRITERS = {
     "copy": "copy m.naively OUT",
     "export": "export m.naively --to json -o OUT",
     "report": "report m.naively -o OUT",
+    "schema": "schema d.csv --target play -o OUT",
 }
 
 

@@ -174,6 +174,7 @@ def test_explanations_have_a_line_per_column() -> None:
     (explanation,) = model.explain(row)
     assert {line.column for line in explanation.contributions} == set(ROWS)
     total = explanation.prior + explanation.offset + sum(line.log_odds for line in explanation.contributions)
+    total += explanation.floor
     assert total == pytest.approx(model.log_odds(row, explanation.of, explanation.against)[0])
 
 

@@ -480,7 +480,9 @@ def model_from_bytes(data: bytes) -> Model:
 def __getattr__(name: str) -> object:
     """Import the classes for pyspark.ml when they are first used."""
     if name in ("NaiveBayes", "NaiveBayesModel"):
-        from naively.engines import spark_ml
-
+        try:
+            from naively.engines import spark_ml
+        except ImportError as error:
+            raise InputError('naively.spark.NaiveBayes needs pyspark: pip install "naively[spark]".') from error
         return getattr(spark_ml, name)
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

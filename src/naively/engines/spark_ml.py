@@ -8,34 +8,31 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from pyspark.ml import Estimator, Model
+from pyspark.ml.functions import array_to_vector
+from pyspark.ml.param import Param, Params, TypeConverters
+from pyspark.ml.param.shared import (
+    HasInputCols,
+    HasLabelCol,
+    HasPredictionCol,
+    HasProbabilityCol,
+    HasWeightCol,
+)
+from pyspark.ml.util import (
+    DefaultParamsReadable,
+    DefaultParamsReader,
+    DefaultParamsWritable,
+    DefaultParamsWriter,
+    MLReadable,
+    MLReader,
+    MLWritable,
+    MLWriter,
+)
+from pyspark.sql import functions as f
+
 from naively.engines.spark import fit, model_from_bytes, model_to_bytes, predict
 from naively.errors import InputError
 from naively.schema.infer import Columns
-
-try:
-    from pyspark.ml import Estimator, Model
-    from pyspark.ml.functions import array_to_vector
-    from pyspark.ml.param import Param, Params, TypeConverters
-    from pyspark.ml.param.shared import (
-        HasInputCols,
-        HasLabelCol,
-        HasPredictionCol,
-        HasProbabilityCol,
-        HasWeightCol,
-    )
-    from pyspark.ml.util import (
-        DefaultParamsReadable,
-        DefaultParamsReader,
-        DefaultParamsWritable,
-        DefaultParamsWriter,
-        MLReadable,
-        MLReader,
-        MLWritable,
-        MLWriter,
-    )
-    from pyspark.sql import functions as f
-except ImportError as error:
-    raise InputError('naively.spark.NaiveBayes needs pyspark: pip install "naively[spark]".') from error
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame

@@ -47,8 +47,7 @@ def command(
     naively merge 1.naively 2.naively -o failed.naively
     naively tune failed.naively
     """
-    if output.exists() and not force:
-        raise click.UsageError(f"{output} exists already: give another name, or --force to overwrite it.")
+    options.refuse_output(output, force)
     family_names = dict(options.parse_family(item) for item in families)
 
     from naively.cli.hints import BatchSummary

@@ -44,7 +44,14 @@ def command(
 
     from naively.cli.input import name_file_in_errors
     from naively.cli.output import print_entries
+    from naively.store.entries import open_file
     from naively.store.ledger import Ledger
+    from naively.store.samples import n_kept_rows
+
+    if not data and prior is None and not no_tune:
+        with open_file(model) as (log, _):
+            if n_kept_rows(log) == 0:
+                raise click.UsageError(f"{model} keeps no rows: give DATA that it has learnt, --prior or --no-tune.")
 
     with Ledger(model) as ledger, name_file_in_errors(data, model):
         entry = ledger.tune(
