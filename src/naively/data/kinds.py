@@ -13,6 +13,8 @@ from naively.data.views import Numbers, Piece, is_sparse
 from naively.errors import InputError
 
 Kind = Literal["number", "boolean", "string", "date", "unknown"]
+
+SECONDS_OF_A_DAY = 86_400  # dates are counted as seconds
 Use = Kind | Literal["text", "identifier"]  # how a column is used by default: strings are values unless they are these
 Support = Literal["real", "positive", "non-negative", "count", "binary", "any"]
 

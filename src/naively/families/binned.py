@@ -32,7 +32,7 @@ import numpy as np
 from naively._kernels import histogram as kernels
 from naively._kernels.leave_one_out import ValueArrays
 from naively._kernels.types import Array, Floats, Index, Wholes
-from naively.data.kinds import Kind
+from naively.data.kinds import SECONDS_OF_A_DAY, Kind
 from naively.data.views import is_sparse
 from naively.families import evidence
 from naively.families.base import Family, Labels, Leaving, Lengths, draw_positions, log_shares, times
@@ -197,7 +197,8 @@ class Binned(Family[Histogram, BinnedParameters]):
         weight = kernels.bin_cells(cells, stats.n_classes, parameters.cuts, parameters.offsets)[0][bins]
         alpha = np.where(weight.any(axis=1, keepdims=True), self.alpha, 0.0)
         ends = [None, *(evidence.format_value(cut, kind)[0] for cut in cuts.tolist()), None]
-        shown = [format_interval(cuts, b, kind) for b in range(len(cuts) + 1)]
+        shown_cuts = _shown_cuts(parameters, column, kind)
+        shown = [format_interval(shown_cuts, b, kind) for b in range(len(cuts) + 1)]
         return Learnt.of_values(tuple(pairwise(ends)), shown, weight, alpha, parameters.log_probability[bins])
 
     def terms(self, row: RowView, stats: Histogram, parameters: BinnedParameters, pair: Pair) -> list[Term]:
@@ -223,7 +224,7 @@ class Binned(Family[Histogram, BinnedParameters]):
 
         if not weight[b].any():
             return Term.unseen(name, value, shown)
-        bin_name = row.cached((j, b), lambda: format_interval(cuts, b, kind))
+        bin_name = row.cached((j, b), lambda: format_interval(_shown_cuts(parameters, j, kind), b, kind))
         return row.cached((j, pair), table).term((name, value, f"{shown} ({bin_name})"), b)
 
     def alternatives(self, row: RowView, parameters: BinnedParameters, rival: int) -> Iterator[Alternative]:
@@ -237,7 +238,7 @@ class Binned(Family[Histogram, BinnedParameters]):
 
     def grid(self, stats: Histogram, parameters: BinnedParameters, column: int, kind: Kind = "number") -> Grid:
         """Return the smallest number of each bin, marked with the interval."""
-        cuts, place = parameters.column_cuts(column), parameters.column_bins(column)
+        cuts, place = _shown_cuts(parameters, column, kind), parameters.column_bins(column)
         keys = parameters.first_key[place.start : place.stop + 1]
         bins = np.flatnonzero(np.diff(keys))
         return Grid(parameters.low[keys[bins]], tuple(format_interval(cuts, b, kind) for b in bins.tolist()))
@@ -304,6 +305,20 @@ def format_interval(cuts: Floats, b: int, kind: str) -> str:
     if low is None:
         return f"below {high}"
     return f"{low} and more" if high is None else f"{low} to {high}"
+
+
+def _shown_cuts(parameters: BinnedParameters, j: int, kind: str) -> Floats:
+    """Return the cuts of a column as they are shown: those of dates at the next midnight if no counted date is between.
+
+    A cut between two days lies at noon of one of them, or at midnight.
+    """
+    cuts = parameters.column_cuts(j)
+    if kind != "date":
+        return cuts
+    place = parameters.column_bins(j)
+    smallest = np.append(parameters.low, np.inf)[parameters.first_key[place.start + 1 : place.stop]]
+    midnight = np.ceil(cuts / SECONDS_OF_A_DAY) * SECONDS_OF_A_DAY
+    return np.where(midnight <= smallest, midnight, cuts)
 
 
 def _ends_of_bins(parameters: BinnedParameters, j: int) -> list[tuple[float, float] | None]:

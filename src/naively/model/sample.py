@@ -8,12 +8,10 @@ import numpy as np
 
 from naively._kernels.types import Array
 from naively.data.columns import MAX_EXACT_INTEGER
-from naively.data.kinds import Kind
+from naively.data.kinds import SECONDS_OF_A_DAY, Kind
 from naively.data.labelled import Label
 from naively.errors import InputError
 from naively.model.decide import position_of
-
-SECONDS_OF_A_DAY = 86_400
 
 if TYPE_CHECKING:
     import pyarrow as pa
