@@ -56,7 +56,7 @@ def test_kept_rows_are_shown_and_dropped(shards: Path) -> None:
     assert b"K\xc3\xb6ln" in (shards / "merged.n").read_bytes()
     run("compact", "merged.n", "--force")
     assert "rows of the data" not in run("show", "merged.n").output
-    assert "nothing to change" in run("tune", "merged.n", code=1).output
+    assert "keeps no rows" in run("tune", "merged.n", code=2).output
 
 
 def test_nothing_is_kept_unless_asked_for(shards: Path) -> None:
@@ -85,4 +85,4 @@ def test_refusals(shards: Path) -> None:
     other = run("fit", "other.csv", "--target", "y", "--schema", "schema.json", "-o", "m.n", code=1).output
     assert "'count'" in other
     assert not (shards / "m.n").exists()
-    assert "exists already" in run("schema", "0.csv", "--target", "y", "-o", "schema.json", code=2).output
+    assert "already exists" in run("schema", "0.csv", "--target", "y", "-o", "schema.json", code=2).output
