@@ -294,14 +294,14 @@ class _Parts:
         """Compute the parts once, and raise what the executors refuse."""
         from pyspark.sql import functions as f
 
-        kept = frame.persist()
+        persisted = frame.persist()
         try:
-            sizes = kept.select("number", "chunk", "n_keys", f.length("data").alias("n_bytes"), "notes").collect()
+            sizes = persisted.select("number", "chunk", "n_keys", f.length("data").alias("n_bytes"), "notes").collect()
             _raise_notes(row["notes"] for row in sizes)
         except BaseException:
-            kept.unpersist()
+            persisted.unpersist()
             raise
-        return cls(kept, sorted((row["number"], row["chunk"], row["n_keys"], row["n_bytes"]) for row in sizes))
+        return cls(persisted, sorted((row["number"], row["chunk"], row["n_keys"], row["n_bytes"]) for row in sizes))
 
     @property
     def n_parts(self) -> int:
@@ -390,8 +390,10 @@ def _check_columns(df: DataFrame, y: str, weight: str | None) -> None:
     countable = ("string", "boolean", "date", "timestamp", "timestamp_ntz", "void", "double", "float", "time")
     for field in df.schema.fields:
         kind = field.dataType.simpleString()
-        whole = ("tinyint", "smallint", "int", "bigint")
-        is_countable = kind in (*countable, *whole) or kind.startswith(("decimal", "varchar", "char", "interval day"))
+        integers = ("tinyint", "smallint", "int", "bigint")
+        is_countable = kind in (*countable, *integers) or kind.startswith(
+            ("decimal", "varchar", "char", "interval day")
+        )
         if not (is_countable or kind.startswith(("interval hour", "interval minute", "interval second"))):
             raise InputError(
                 f"column {field.name!r} has type {kind}, which cannot be counted: leave it out, or convert it."

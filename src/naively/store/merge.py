@@ -91,10 +91,10 @@ def _warn_of_other_tunings(paths: Sequence[str | Path], metas: Sequence[Meta]) -
     """Warn if the files are tuned differently, and name the file whose tuning was kept."""
     others = [str(path) for path, meta in zip(paths, metas, strict=True) if meta.tuning != metas[0].tuning]
     if others:
-        kept = "is not tuned, and neither is the result" if metas[0].tuning is None else "was kept"
+        outcome = "is not tuned, and neither is the result" if metas[0].tuning is None else "was kept"
         subject = paths[0] if metas[0].tuning is None else f"the tuning of {paths[0]}"
         warn_user(
-            f"{listed(others, 4)} {'is' if len(others) == 1 else 'are'} tuned differently: {subject} {kept}. "
+            f"{listed(others, 4)} {'is' if len(others) == 1 else 'are'} tuned differently: {subject} {outcome}. "
             "To choose another tuning: naively tune.",
             TuningWarning,
         )
