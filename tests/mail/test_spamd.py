@@ -36,8 +36,10 @@ def socket_path(model_path: Path) -> Iterator[Path]:
         async with service:
             started.set()
             await stop.wait()
-        for task in server._tasks:
+        others = asyncio.all_tasks() - {asyncio.current_task()}
+        for task in others:
             task.cancel()
+        await asyncio.gather(*others, return_exceptions=True)  # connections close
 
     thread = threading.Thread(target=lambda: loop.run_until_complete(serve()))
     thread.start()
