@@ -165,7 +165,7 @@ def infer_schema(
     for rows in labelled_batches(X, y, weight):
         if not many_classes:
             check_classes(rows.classes, rows.n_rows, target_name(y))
-        return infer(rows.table, columns, alpha)
+        return infer(rows.table, columns, alpha, weight=rows.weight)
     raise AssertionError  # `labelled_batches` refuses data without rows
 
 
@@ -217,7 +217,7 @@ def count_batches(
         if model is None:
             if target is not None:
                 check_classes(rows.classes, rows.n_rows, target)
-            schema = infer(rows.table, columns, alpha)
+            schema = infer(rows.table, columns, alpha, weight=rows.weight)
             hashes = RowHashes.of(hash_rows(rows, schema.names))
             model = Model(schema, rows.classes, *count(rows, schema), row_hashes=hashes)
             if together:
@@ -273,7 +273,7 @@ def _count_groups(
             if target is not None:
                 check_classes(rows.classes, rows.n_rows, target)
             table = rows.table.without_column(group)
-            schema = infer(table, columns, alpha)
+            schema = infer(table, columns, alpha, weight=rows.weight)
             if together:
                 first = Model(schema, rows.classes, *count(replace(rows, table=table), schema))
                 schema = with_tables(schema, table, first.chosen.left_out)

@@ -48,8 +48,9 @@ def _encoded(table: pa.Table) -> pa.Table:
 def test_frames(frame: str, given_rows: Rows) -> None:
     columns = given_rows.columns
     read = nb.fit(FRAMES[frame](given_rows.x), given_rows.label, weight=given_rows.weight, columns=columns, tune=False)
-    assert_same_model(read, given_rows.fit())
-    np.testing.assert_array_equal(read.log_joint(FRAMES[frame](given_rows.x)), given_rows.fit().log_joint(given_rows.x))
+    expected = given_rows.fit()
+    assert_same_model(read, expected)
+    np.testing.assert_array_equal(read.log_joint(FRAMES[frame](given_rows.x)), expected.log_joint(given_rows.x))
 
 
 @pytest.mark.parametrize("frame", FRAMES)

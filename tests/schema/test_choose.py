@@ -173,3 +173,34 @@ def test_constant_date_is_shown_as_a_date() -> None:
     model = naively.fit({"day": day, "x": [1.5] * 20}, [0, 1] * 10, tune=False)
     assert model.chosen.left_out["day"] == "one value only, 2024-11-13"
     assert model.chosen.left_out["x"] == "one value only, 1.5"
+
+
+@pytest.mark.parametrize("n_copies", [2, 5, 40])
+@pytest.mark.parametrize(
+    "values",
+    [
+        RANDOM.normal(size=12),
+        RANDOM.normal(size=N),
+        np.arange(60),
+        np.arange(8),
+        np.array([0.0, 1.0]),
+        np.array([2.5, -1.0]),
+        [f"v{i}" for i in range(25)],
+        [f"v{i}" for i in range(12)],
+        [f"I agree with sentence {i}" for i in range(7)],
+        [f"one of many long sentences, number {i}" for i in range(60)],
+    ],
+    ids=str,
+)
+def test_rows_given_by_weight_have_the_family_of_the_rows_written_out(values: Any, n_copies: int) -> None:
+    n_copies_of = n_copies + np.arange(len(values)) % 3
+    label = np.arange(len(values)) % 2
+    written_out = naively.fit({"x": np.repeat(values, n_copies_of)}, np.repeat(label, n_copies_of), tune=False)
+    by_weight = naively.fit({"x": values}, label, weight=n_copies_of, tune=False)
+    assert by_weight.chosen.families() == written_out.chosen.families()
+
+
+def test_weights_below_one_do_not_make_rows_fewer() -> None:
+    values = RANDOM.integers(0, 50, N) * 2
+    light = naively.fit({"x": values}, LABEL, weight=np.full(N, 0.05), tune=False)
+    assert light.chosen.families() == naively.fit({"x": values}, LABEL, tune=False).chosen.families()

@@ -36,6 +36,9 @@ MIN_UNCOUNTED_IDENTIFIERS = 10_000  # strings in these rows; columns with fewer 
 MAX_EXACT_INTEGER = 2**53  # all integers up to this are float64
 CORE_TYPES = ("float64", "float32", "int64", "int32", "uint8", "bool")
 WIDER_TYPES = {"int8": "int32", "int16": "int32", "uint16": "int32", "uint32": "int64"}  # others become float64
+FIRST_CODE = np.zeros(1, np.int32)  # the codes of one row
+CODE_OF_MISSING = np.full(1, -1, np.int32)
+FIRST_CODE.flags.writeable = CODE_OF_MISSING.flags.writeable = False
 UNCHANGED = object()  # in `with_cells`: the cell stays as it is
 
 
@@ -90,7 +93,7 @@ class Column(ABC):
         """Return the column with the rank of each number in place of the number; other values stay."""
         return self
 
-    def use(self) -> Use:
+    def use(self, weight: NDArray[np.float64] | None = None) -> Use:
         """Return the kind by which the column is used by default."""
         return self.kind
 
@@ -249,7 +252,7 @@ class CodeColumn(Column):
         codes = [self.x[row] if cell is UNCHANGED else values.setdefault(cell, len(values)) for cell in cells]
         return CodeColumn(self.name, self.kind, np.array(codes, dtype=np.int32), tuple(values))
 
-    def use(self) -> Use:
+    def use(self, weight: NDArray[np.float64] | None = None) -> Use:
         """Return the kind by which the column is used by default: numbers that were given as categories are values."""
         return "string" if self.kind == "number" else self.kind
 
@@ -350,9 +353,9 @@ class ArrowStrings(StringColumn):
         """Return a copy of one row for each cell, with that cell unless it is UNCHANGED."""
         return ListOfStrings(self.name, (self.array[row].as_py(),)).with_cells(0, cells)
 
-    def use(self) -> Use:
+    def use(self, weight: NDArray[np.float64] | None = None) -> Use:
         """Return "text" if the strings look like texts."""
-        return _use_of_strings(python_strings(self.name, self.array[:MAX_ROWS_READ_AS_TEXT]))
+        return _use_of_strings(python_strings(self.name, self.array[:MAX_ROWS_READ_AS_TEXT]), weight)
 
 
 @dataclass(frozen=True, eq=False)
@@ -371,14 +374,18 @@ class ListOfStrings(StringColumn):
 
     @cached_property
     def _codes(self) -> tuple[Codes, Values]:
-        if len(self.strings) == 1:  # one row: several times as fast
-            [text] = self.strings
-            return (np.full(1, -1, np.int32), ()) if text is None else (np.zeros(1, np.int32), (text,))
         code: dict[str | None, int] = {None: -1}
         for text in self.strings:
             code.setdefault(text, len(code) - 1)
         codes = np.fromiter((code[text] for text in self.strings), dtype=np.int32, count=len(self.strings))
         return codes, tuple(text for text in code if text is not None)
+
+    def codes(self) -> tuple[Codes, Values]:
+        """Return a code for each distinct string."""
+        if len(self.strings) != 1:
+            return self._codes
+        [text] = self.strings  # one row: several times as fast
+        return (CODE_OF_MISSING, ()) if text is None else (FIRST_CODE, (text,))
 
     def take(self, positions: Positions) -> ListOfStrings:
         """Return the rows at these positions, in this order."""
@@ -398,28 +405,31 @@ class ListOfStrings(StringColumn):
         """Return a copy of one row for each cell, with that cell unless it is UNCHANGED."""
         return replace(self, strings=tuple(self.strings[row] if cell is UNCHANGED else cell for cell in cells))
 
-    def use(self) -> Use:
+    def use(self, weight: NDArray[np.float64] | None = None) -> Use:
         """Return "text" for a bare list of strings, which is a list of texts, or if the strings look like texts."""
-        return "text" if self.are_texts else _use_of_strings(self.strings[:MAX_ROWS_READ_AS_TEXT])
+        return "text" if self.are_texts else _use_of_strings(self.strings[:MAX_ROWS_READ_AS_TEXT], weight)
 
 
-def _use_of_strings(column: Sequence[str | None]) -> Use:
+def _use_of_strings(column: Sequence[str | None], weight: NDArray[np.float64] | None) -> Use:
     """Return "text" if the distinct strings have 3 words or 50 characters on average, and are many.
 
     They are many if more than a third of the strings are distinct, or from 50 on if each occurs fewer than 30 times on
     average. So a column of texts that was copied stays one. Other strings of 65,536 rows are an "identifier" if 10,000
-    or more rows have one, and 19 of 20 of them another one.
+    or more rows have one, and 19 of 20 of them another one. A row counts as often as its weight says, at least once.
     """
-    strings = [string for string in column if string is not None]
-    distinct = set(strings)
-    are_many = 3 * len(distinct) > len(strings) or (len(distinct) >= 50 and 30 * len(distinct) > len(strings))
+    n_strings = len(column) - column.count(None)
+    distinct = {string for string in column if string is not None}
+    if weight is not None:
+        has_string = np.array([string is not None for string in column], dtype=np.bool_)
+        n_strings = max(n_strings, round(float(weight[: len(column)][has_string].sum())))
+    are_many = 3 * len(distinct) > n_strings or (len(distinct) >= 50 and 30 * len(distinct) > n_strings)
     if not are_many:
         return "string"
     n_words, n_characters = sum(len(string.split()) for string in distinct), sum(map(len, distinct))
     if n_words >= 3 * len(distinct) or n_characters >= 50 * len(distinct):
         return "text"
-    is_large = len(column) >= MAX_ROWS_READ_AS_TEXT and len(strings) >= MIN_UNCOUNTED_IDENTIFIERS
-    return "identifier" if is_large and 20 * len(distinct) >= 19 * len(strings) else "string"
+    is_large = len(column) >= MAX_ROWS_READ_AS_TEXT and n_strings >= MIN_UNCOUNTED_IDENTIFIERS
+    return "identifier" if is_large and 20 * len(distinct) >= 19 * n_strings else "string"
 
 
 def as_core_type(x: Piece) -> Piece:

@@ -127,7 +127,7 @@ class Table(ABC):
     def ranked(self) -> Table:
         """Return the table with the rank of each number in its column, so that units of measurement do not matter."""
 
-    def use(self, position: int) -> Use:
+    def use(self, position: int, weight: NDArray[np.float64] | None = None) -> Use:
         """Return the kind by which a column is used by default: some numbers are values, and some strings texts."""
         return self.kind(position)
 
@@ -247,9 +247,9 @@ class ColumnTable(Table):
         """Return the table with the rank of each number in its column."""
         return replace(self, columns=tuple(column.ranked() for column in self.columns))
 
-    def use(self, position: int) -> Use:
+    def use(self, position: int, weight: NDArray[np.float64] | None = None) -> Use:
         """Return the kind by which a column is used by default: some numbers are values, and some strings texts."""
-        return self.columns[position].use()
+        return self.columns[position].use(weight)
 
     def columns_with_lost_digits(self, positions: Sequence[int]) -> list[int]:
         """Return the columns in which different integers are the same number, because float64 has 53 bits."""

@@ -39,7 +39,7 @@ from typing import ClassVar
 import numpy as np
 
 from naively._kernels.histogram import key_values
-from naively._kernels.types import Array, Floats, Index
+from naively._kernels.types import Array, Floats, Index, Wholes
 from naively.data.columns import MAX_EXACT_INTEGER
 from naively.data.kinds import Kind
 from naively.data.table import Table
@@ -66,6 +66,15 @@ IDENTIFIER = Dropped("an identifier, nearly every row has its own")
 SHRUNK = Gaussian(ddof=1.0, pooled_rows=2.0)  # two nearly equal numbers of a class are chance, not a tiny variance
 
 
+def rows_written_out(rows: Wholes, weight: Floats) -> Floats:
+    """Return how many rows there are in cells when a row of weight 3 is written three times; of less than 1, once.
+
+    >>> rows_written_out(np.array([1, 4]), np.array([3.0, 0.4])).tolist()
+    [3.0, 4.0]
+    """
+    return np.maximum(rows, np.rint(weight))
+
+
 @dataclass(frozen=True)
 class AutoNumber(Binned):
     """Numbers and dates: `Binned`, unless their values suggest another family."""
@@ -90,8 +99,9 @@ class AutoNumber(Binned):
         first = np.flatnonzero(histogram.first_of_keys())
         owner = histogram.column[first]
         low, high = key_values(cells.keys[first], cells.levels[owner])
-        rows = np.add.reduceat(cells.rows, first) if len(first) else np.zeros(0, np.int64)
-        n_values, n_rows = np.bincount(owner, minlength=p), np.bincount(owner, rows, minlength=p)
+        n_values, n_cell_rows = np.bincount(owner, minlength=p), np.bincount(histogram.column, cells.rows, minlength=p)
+        rows = np.add.reduceat(rows_written_out(cells.rows, cells.weight), first) if len(first) else np.zeros(0)
+        n_rows = np.bincount(owner, rows, minlength=p)
         with np.errstate(invalid="ignore"):
             n_integers = np.floor(high) - np.ceil(low) + 1  # that share the key; NaN for an infinity
         is_whole = np.bincount(owner, ~(n_integers == 1), minlength=p) == 0
@@ -107,7 +117,7 @@ class AutoNumber(Binned):
         is_binary = (lowest == 0) & (highest == 1)
         has_two_values = is_exact & (n_values == 2) & (is_binary | (n_rows >= 10))
         has_few_values = is_exact & (n_values <= MAX_CATEGORIES) & is_whole & (lowest >= 0) & (n_rows >= 5 * n_values)
-        is_small = (n_rows < MIN_BINNED_ROWS) & (stats.moments.rows.sum(axis=0) == n_rows)  # all have a variance
+        is_small = (n_rows < MIN_BINNED_ROWS) & (stats.moments.rows.sum(axis=0) == n_cell_rows)  # all have a variance
         categorical, gaussian = Categorical(self.alpha, missing=self.missing), replace(SHRUNK, missing=self.missing)
         binned = Binned(self.alpha, missing=self.missing)
         return [
@@ -143,7 +153,8 @@ class AutoString(Categorical):
 
     def decide(self, stats: ValueCounts, kinds: Sequence[Kind]) -> list[Family | Dropped]:
         """Apply the rules for strings."""
-        n_rows = np.bincount(stats.column, stats.cells.rows, minlength=stats.n_columns)
+        rows = rows_written_out(stats.cells.rows, stats.cells.sums[0])
+        n_rows = np.bincount(stats.column, rows, minlength=stats.n_columns)
         categorical = Categorical(self.alpha, missing=self.missing)
         return [
             NO_VALUE

@@ -11,6 +11,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, TypeVar, get_args
 
+import numpy as np
+from numpy.typing import NDArray
+
 from naively.data.kinds import Kind, Use
 from naively.data.names import listed, positions_of, select
 from naively.data.table import Table
@@ -112,7 +115,13 @@ def with_alpha(family: Family, alpha: float) -> Family:
     return replace(family, alpha=alpha) if hasattr(type(family), "alpha") else family  # type: ignore[call-arg]
 
 
-def infer(table: Table, columns: Any = None, alpha: float | None = None, as_counted: bool = False) -> Schema:
+def infer(
+    table: Table,
+    columns: Any = None,
+    alpha: float | None = None,
+    as_counted: bool = False,
+    weight: NDArray[np.float64] | None = None,
+) -> Schema:
     """Return the schema of a table.
 
     Parameters
@@ -126,6 +135,8 @@ def infer(table: Table, columns: Any = None, alpha: float | None = None, as_coun
         The pseudo-count of columns whose family is not given.
     as_counted
         Whether the given families have counted columns before, so that they are kept as they are.
+    weight
+        The weight of each row; None is 1.
     """
     defaults = DEFAULTS if alpha is None else {use: with_alpha(family, alpha) for use, family in DEFAULTS.items()}
     if columns is None and table.is_sparse:
@@ -145,20 +156,22 @@ def infer(table: Table, columns: Any = None, alpha: float | None = None, as_coun
     for key, spec in (columns or {}).items():
         positions = _positions(key, position, given)
         if isinstance(spec, Automatic):
-            given |= {p: replace(defaults[_counted_use(table, p, spec)], missing=spec.missing) for p in positions}
+            given |= {
+                p: replace(defaults[_counted_use(table, p, spec, weight)], missing=spec.missing) for p in positions
+            }
             continue
         family = family_of(spec) if as_counted else family_of(spec).counted_as()
         given |= dict.fromkeys(positions, family)
         if family.joint:
             joint.append((family, positions))
-    groups = [*group_columns({p: given.get(p) or defaults[table.use(p)] for p in every}), *joint]
+    groups = [*group_columns({p: given.get(p) or defaults[table.use(p, weight)] for p in every}), *joint]
     groups.sort(key=lambda group: group[1][0])
     return Schema(table.names, tuple(_block(table, positions, family) for family, positions in groups))
 
 
-def _counted_use(table: Table, position: int, spec: Automatic) -> Use:
+def _counted_use(table: Table, position: int, spec: Automatic, weight: NDArray[np.float64] | None) -> Use:
     """Return the use of a column; an identifier is counted if its missing values are evidence."""
-    use = table.use(position)
+    use = table.use(position, weight)
     return "string" if use == "identifier" and spec.missing == "value" else use
 
 
