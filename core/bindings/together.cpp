@@ -3,7 +3,10 @@
 
 #include <nanobind/stl/vector.h>
 
+#include <algorithm>
+
 #include "bindings/arrays.hpp"
+#include "support/memory.hpp"
 
 namespace naively::bindings {
 namespace {
@@ -35,6 +38,29 @@ void py_pack_keys(const std::vector<Numbers<2>>& pieces, const PlanArrays& array
   checked(out, "out", {n_tables, n_rows});
   const Plan plan{n_tables, n_columns, columns.data(), cuts.data(), codes.data(), code_offsets.data()};
   without_gil([&] { pack_keys(matrices, plan, n_rows, out.data(), n_threads); });
+}
+
+using NewIndex = std::tuple<New<std::int64_t, 1>, New<std::int64_t, 1>, New<std::int32_t, 1>>;
+
+NewIndex py_index_paths(const Ints& paths, const Ints& tables, std::int64_t n_tables) {
+  const std::int64_t n_nodes = size_of(paths);
+  checked(tables, "tables", {n_nodes});
+  std::vector<std::int64_t> sizes(n_tables, 0);
+  for (std::int64_t node = 0; node < n_nodes; ++node) {
+    require(tables(node) >= 0 && tables(node) < n_tables, "a node has a table that is not there");
+    require(paths(node) != 0, "a node has no path");
+    ++sizes[tables(node)];
+  }
+  support::Buffer<std::int64_t> offsets(n_tables + 1);
+  offsets[0] = 0;
+  for (std::int64_t m = 0; m < n_tables; ++m) offsets[m + 1] = offsets[m] + index_size(sizes[m]);
+  const std::int64_t n = offsets[n_tables];
+  support::Buffer<std::int64_t> keys(n);
+  support::Buffer<std::int32_t> nodes(n);
+  std::fill_n(keys.get(), n, 0);
+  std::fill_n(nodes.get(), n, -1);
+  without_gil([&] { index_paths(paths.data(), tables.data(), n_nodes, offsets.get(), keys.get(), nodes.get()); });
+  return {to_numpy(std::move(offsets), n_tables + 1), to_numpy(std::move(keys), n), to_numpy(std::move(nodes), n)};
 }
 
 // Nodes and parents are not checked, which would take longer than to score a row: `TableTree` makes them.
@@ -82,6 +108,7 @@ std::int64_t py_leave_out_of_tables(const TreeArrays& arrays, const Keys& keys, 
 
 void bind_together(nb::module_& m) {
   m.def("pack_keys", py_pack_keys, "pieces"_a, "plan"_a, "out"_a.noconvert(), "n_threads"_a);
+  m.def("index_paths", py_index_paths, "paths"_a, "tables"_a, "n_tables"_a);
   m.def("find_nodes", py_find_nodes, "tree"_a, "keys"_a, "out"_a.noconvert(), "n_threads"_a);
   m.def("score_tables", py_score_tables, "tree"_a, "keys"_a, "evidence"_a, "out"_a.noconvert(), "n_threads"_a);
   m.def("leave_out_of_tables", py_leave_out_of_tables, "tree"_a, "keys"_a, "counts"_a, "total"_a, "label"_a, "weight"_a,

@@ -38,13 +38,21 @@ struct Plan {
 void pack_keys(const std::vector<Matrix>& pieces, const Plan& plan, std::int64_t n_rows, std::int64_t* keys,
                int n_threads);
 
-// The keys of each table, ascending, [offsets[m], offsets[m + 1]), cut to the whole bytes of their level by `masks`.
-// The node of a key is the end of its path; the parent of a node of one column is −1.
+// The nodes of each table by their paths, [offsets[m], offsets[m + 1]): open addressing in a power of two of entries,
+// of which more than half are empty, with the key 0. Paths of rows are cut by `masks` to the whole bytes of the level
+// of their table. The parent of a node of one column is −1.
 struct Tree {
   std::int64_t n_tables, n_nodes;
   const std::int64_t *offsets, *keys, *masks;
   const std::int32_t *nodes, *parents;
 };
+
+// The number of entries in the index of a table of this many nodes.
+std::int64_t index_size(std::int64_t n_nodes);
+
+// Enters the path of each node, in its table, into an index of empty entries.
+void index_paths(const std::int64_t* paths, const std::int64_t* tables, std::int64_t n_nodes,
+                 const std::int64_t* offsets, std::int64_t* keys, std::int32_t* nodes);
 
 // Writes the last node of each path that has rows, (table, row); −1 if none has.
 void find_nodes(const Tree& tree, const std::int64_t* keys, std::int64_t n_rows, std::int32_t* nodes, int n_threads);

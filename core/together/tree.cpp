@@ -4,42 +4,76 @@
 #include <bit>
 #include <cmath>
 
+#include "support/compiler.hpp"
 #include "support/threads.hpp"
 #include "together/together.hpp"
 
 namespace naively::together {
 namespace {
 
-constexpr std::int64_t kChunkRows = 1024;
-constexpr double kLeastShare = 1e-100;  // of a class without rows: its evidence is that of the limit
+constexpr std::int64_t kChunkRows = 256;  // whose evidence stays in the cache
+constexpr double kLeastShare = 1e-100;    // of a class without rows: its evidence is that of the limit
 
 // The number of columns of a path: the bytes before the first zero. The key is not 0.
 int length_of(std::int64_t key) { return kMaxColumns - std::countr_zero(static_cast<std::uint64_t>(key)) / 8; }
 
-// The number of columns that two paths have in common.
-int common_length(std::int64_t a, std::int64_t b) {
-  return std::min(std::countl_zero(static_cast<std::uint64_t>(a ^ b)) / 8, std::min(length_of(a), length_of(b)));
+// The first `length` columns of a path.
+std::int64_t beginning(std::int64_t path, int length) {
+  return path & static_cast<std::int64_t>(~std::uint64_t{0} << (8 * (kMaxColumns - length)));
 }
 
-// Returns the last node of a path that has rows, or −1, and how many columns of the path it has.
-std::int32_t last_node(const Tree& tree, std::int64_t table, std::int64_t key, int& length) {
-  length = 0;
-  if (key == kNoPath) return -1;
-  const std::int64_t path = key & tree.masks[table];
-  if (path == 0) return -1;
-  const std::int64_t *first = tree.keys + tree.offsets[table], *last = tree.keys + tree.offsets[table + 1];
-  // The keys that begin as this path does are next to its place in the order.
-  const std::int64_t *const next = std::lower_bound(first, last, path), *nearest = nullptr;
-  for (const std::int64_t* k : {next, next - 1}) {
-    if (k < first || k >= last) continue;
-    const int common = common_length(path, *k);
-    if (common > length) length = common, nearest = k;
-  }
-  if (nearest == nullptr) return -1;
-  std::int32_t node = tree.nodes[nearest - tree.keys];
-  for (int t = length_of(*nearest); t > length; --t) node = tree.parents[node];
-  return node;
+// Where the search for a path begins in an index of 2^(64 − shift) entries. Fibonacci hashing: the columns of a path
+// are the upper bytes, which reach the upper bits of the product only.
+std::size_t entry_of(std::int64_t path, int shift) {
+  return static_cast<std::uint64_t>(path) * 0x9E3779B97F4A7C15u >> shift;
 }
+
+int shift_of(std::size_t n_entries) { return 64 - std::countr_zero(n_entries); }
+
+// The nodes of one table.
+struct TableIndex {
+  const std::int64_t *keys, path_mask;
+  const std::int32_t* nodes;
+  std::size_t mask;
+  int shift;
+
+  TableIndex(const Tree& tree, std::int64_t table)
+      : keys(tree.keys + tree.offsets[table]),
+        path_mask(tree.masks[table]),
+        nodes(tree.nodes + tree.offsets[table]),
+        mask(tree.offsets[table + 1] - tree.offsets[table] - 1),
+        shift(shift_of(mask + 1)) {}
+
+  // Returns the node of a path that is not 0, or −1.
+  std::int32_t node_of(std::int64_t path) const {
+    std::size_t at = entry_of(path, shift);
+    while (keys[at] != path) {
+      if (keys[at] == 0) return -1;
+      at = (at + 1) & mask;
+    }
+    return nodes[at];
+  }
+
+  // Returns the last node of a path that has rows, or −1, and how many columns of the path it has. All beginnings of a
+  // path that has rows have rows.
+  std::int32_t last_node(std::int64_t key, int& length) const {
+    length = 0;
+    const std::int64_t path = key == kNoPath ? 0 : key & path_mask;
+    if (path == 0) return -1;
+    int end = length_of(path);
+    std::int32_t last = node_of(path);
+    if (last >= 0) length = end;
+    while (length + 1 < end) {
+      const int middle = (length + end) / 2;
+      const std::int32_t node = node_of(beginning(path, middle));
+      if (node >= 0)
+        length = middle, last = node;
+      else
+        end = middle;
+    }
+    return last;
+  }
+};
 
 template <class F>
 void each_chunk(std::int64_t n_rows, int n_threads, F&& f) {
@@ -49,26 +83,47 @@ void each_chunk(std::int64_t n_rows, int n_threads, F&& f) {
 
 }  // namespace
 
+std::int64_t index_size(std::int64_t n_nodes) { return std::bit_ceil(static_cast<std::uint64_t>(2 * n_nodes + 2)); }
+
+void index_paths(const std::int64_t* paths, const std::int64_t* tables, std::int64_t n_nodes,
+                 const std::int64_t* offsets, std::int64_t* keys, std::int32_t* nodes) {
+  for (std::int64_t node = 0; node < n_nodes; ++node) {
+    const std::int64_t first = offsets[tables[node]];
+    const std::size_t mask = offsets[tables[node] + 1] - first - 1;
+    std::size_t at = entry_of(paths[node], shift_of(mask + 1));
+    while (keys[first + at] != 0) at = (at + 1) & mask;
+    keys[first + at] = paths[node];
+    nodes[first + at] = static_cast<std::int32_t>(node);
+  }
+}
+
 void find_nodes(const Tree& tree, const std::int64_t* keys, std::int64_t n_rows, std::int32_t* nodes, int n_threads) {
   each_chunk(n_rows, n_threads, [&](std::int64_t from, std::int64_t end) {
     int length;
-    for (std::int64_t m = 0; m < tree.n_tables; ++m)
-      for (std::int64_t i = from; i < end; ++i)
-        nodes[m * n_rows + i] = last_node(tree, m, keys[m * n_rows + i], length);
+    for (std::int64_t m = 0; m < tree.n_tables; ++m) {
+      const TableIndex index(tree, m);
+      for (std::int64_t i = from; i < end; ++i) nodes[m * n_rows + i] = index.last_node(keys[m * n_rows + i], length);
+    }
   });
 }
 
 void score_tables(const Tree& tree, const std::int64_t* keys, std::int64_t n_rows, const double* evidence,
                   std::int64_t n_classes, double* out, int n_threads) {
   each_chunk(n_rows, n_threads, [&](std::int64_t from, std::int64_t end) {
+    std::int32_t nodes[kChunkRows];
     int length;
-    for (std::int64_t m = 0; m < tree.n_tables; ++m)
+    for (std::int64_t m = 0; m < tree.n_tables; ++m) {
+      const TableIndex index(tree, m);
       for (std::int64_t i = from; i < end; ++i) {
-        const std::int32_t node = last_node(tree, m, keys[m * n_rows + i], length);
-        if (node < 0) continue;
-        const double* const term = evidence + node * n_classes;
+        nodes[i - from] = index.last_node(keys[m * n_rows + i], length);
+        if (nodes[i - from] >= 0) support::prefetch(evidence + nodes[i - from] * n_classes);
+      }
+      for (std::int64_t i = from; i < end; ++i) {
+        if (nodes[i - from] < 0) continue;
+        const double* const term = evidence + nodes[i - from] * n_classes;
         for (std::int64_t c = 0; c < n_classes; ++c) out[i * n_classes + c] += term[c];
       }
+    }
   });
 }
 
@@ -78,7 +133,8 @@ std::int64_t leave_out_of_tables(const Tree& tree, const std::int64_t* keys, std
   std::atomic<std::int64_t> not_counted{n_rows};
   each_chunk(n_rows, n_threads, [&](std::int64_t from, std::int64_t end) {
     std::vector<double> share(n_classes), first(n_classes);
-    for (std::int64_t m = 0; m < tree.n_tables; ++m)
+    for (std::int64_t m = 0; m < tree.n_tables; ++m) {
+      const TableIndex index(tree, m);
       for (std::int64_t i = from; i < end; ++i) {
         const std::int64_t key = keys[m * n_rows + i], label = leaving.label[i];
         const double weight = leaving.weight[i];
@@ -87,7 +143,7 @@ std::int64_t leave_out_of_tables(const Tree& tree, const std::int64_t* keys, std
         const std::int64_t path = key == kNoPath ? 0 : key & tree.masks[m];
         if (path == 0) continue;
         int length;
-        std::int32_t node = last_node(tree, m, key, length);
+        std::int32_t node = index.last_node(key, length);
         std::int32_t nodes[kMaxColumns];
         for (int t = length; t-- > 0; node = tree.parents[node]) nodes[t] = node;
         bool is_counted = length == length_of(path);
@@ -110,6 +166,7 @@ std::int64_t leave_out_of_tables(const Tree& tree, const std::int64_t* keys, std
         if (is_counted) continue;
         for (std::int64_t known = not_counted; i < known && !not_counted.compare_exchange_weak(known, i);) continue;
       }
+    }
   });
   return not_counted == n_rows ? -1 : not_counted.load();
 }

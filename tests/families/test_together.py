@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections import Counter
 from dataclasses import replace
 from typing import Any
 
@@ -79,6 +80,15 @@ def test_keys_as_its_twin(seed: int, n: int) -> None:
         assert keys[m].tolist() == [twin.key_of(path) for path in paths_of(plan, columns, m)]
     numbers = keys.view(np.float64)
     assert ((numbers > np.finfo(float).tiny) & np.isfinite(numbers) | np.isnan(numbers)).all()
+
+
+def test_tables_begin_with_different_columns() -> None:
+    """Each column begins 6 or 7 of the 32 tables, each pair of columns 3 or 4."""
+    plan = planned(rows_of(1, 100))
+    beginnings = [[column.position for column in table] for table in plan.tables]
+    assert sorted(Counter(path[0] for path in beginnings).values()) == [6, 6, 6, 7, 7]
+    pairs = Counter(frozenset(path[:2]) for path in beginnings)
+    assert (len(pairs), set(pairs.values())) == (10, {3, 4})
 
 
 def test_values_that_the_plan_does_not_know_share_a_code() -> None:

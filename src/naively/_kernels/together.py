@@ -36,10 +36,10 @@ class PlanArrays(NamedTuple):
 
 
 class TreeArrays(NamedTuple):
-    """The keys of each table, ascending, [offsets[m], offsets[m + 1]), and the nodes of their paths.
+    """An index of the nodes of each table by their paths, [offsets[m], offsets[m + 1]), as `index_paths` returns it.
 
-    `masks` cuts the keys of a table to whole bytes. `nodes` has the last node of each key, `parents` the node before
-    each node, −1 for one of a single column.
+    `masks` cuts the keys of a table to whole bytes. `parents` has the node before each node, −1 for one of a single
+    column.
     """
 
     offsets: Wholes
@@ -62,6 +62,11 @@ def pack_keys(pieces: Sequence[Array], plan: PlanArrays, n_rows: int, n_jobs: in
     keys = np.empty((len(plan.columns), n_rows), np.int64)
     _core.pack_keys([readable(piece) for piece in pieces], plan, keys, thread_count(n_jobs))
     return keys
+
+
+def index_paths(paths: Wholes, tables: Wholes, n_tables: int) -> tuple[Wholes, Wholes, Codes32]:
+    """Return offsets, keys and nodes of the index of nodes, of which each has a path and a table."""
+    return _core.index_paths(paths, tables, n_tables)
 
 
 def find_nodes(tree: TreeArrays, keys: Wholes, n_jobs: int | None = None) -> Codes32:

@@ -31,6 +31,7 @@ from naively._kernels.together import (
     PlanArrays,
     TreeArrays,
     find_nodes,
+    index_paths,
     leave_out_of_tables,
     pack_keys,
     score_tables,
@@ -242,13 +243,14 @@ class TableTree:
         classes, weight = cells.classes[keep], cells.weight[keep]
         nodes = np.full(len(path), -1, np.int64)  # of each cell, so far
         none = np.zeros(0, np.int64)
-        parents, tables, counts, ends = [none], [none], [np.zeros((0, n_classes))], [0]
+        paths, parents, tables, counts, ends = [none], [none], [none], [np.zeros((0, n_classes))], [0]
         for t in range(MAX_COLUMNS):
             has_column = np.flatnonzero((path >> (56 - 8 * t)) & 0xFF)
             prefix, owner = path[has_column] >> (56 - 8 * t), table[has_column]
             is_first = np.ones(len(prefix), bool)
             is_first[1:] = (prefix[1:] != prefix[:-1]) | (owner[1:] != owner[:-1])
             node = np.cumsum(is_first) - 1
+            paths.append(prefix[is_first] << (56 - 8 * t))
             parents.append(nodes[has_column][is_first])
             tables.append(owner[is_first])
             n_new = int(is_first.sum())
@@ -257,18 +259,10 @@ class TableTree:
             counts.append(sums.reshape(n_new, n_classes))
             nodes[has_column] = ends[-1] + node
             ends.append(ends[-1] + n_new)
-        is_key = np.ones(len(path), bool)
-        is_key[1:] = (path[1:] != path[:-1]) | (table[1:] != table[:-1])
-        sizes = np.bincount(table[is_key], minlength=histogram.n_columns)
-        offsets = np.concatenate([np.zeros(1, np.int64), np.cumsum(sizes)])
-        arrays = TreeArrays(
-            offsets,
-            path[is_key],
-            masks,
-            nodes[is_key].astype(np.int32),
-            np.concatenate(parents).astype(np.int32),
-        )
-        return cls(arrays, np.concatenate(tables), np.concatenate(counts), tuple(ends[1:]), total)
+        table_of_node = np.concatenate(tables)
+        offsets, keys, indexed = index_paths(np.concatenate(paths), table_of_node, histogram.n_columns)
+        arrays = TreeArrays(offsets, keys, masks, indexed, np.concatenate(parents).astype(np.int32))
+        return cls(arrays, table_of_node, np.concatenate(counts), tuple(ends[1:]), total)
 
     def evidence(self) -> Floats:
         """Return equation (2) of each node, (node, class)."""
