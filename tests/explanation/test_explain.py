@@ -244,3 +244,18 @@ def test_sums_and_scored_rows_find_the_same_counterfactual(drawn: Rows, seed: in
         if two.counterfactual is not None and two.counterfactual.probability > 0.5 + 1e-6:
             assert one.counterfactual is not None
             assert len(one.counterfactual.changes) == len(two.counterfactual.changes)
+
+
+def test_the_counts_of_dates_are_dates_and_days() -> None:
+    import datetime
+
+    import naively
+
+    first = datetime.date(2024, 1, 1)
+    days = [first + datetime.timedelta(days=7 * i % 40 + 100 * (i % 2)) for i in range(80)]
+    model = naively.fit({"when": days}, ["early", "late"] * 40, columns={"when": naively.Gaussian()}, tune=False)
+    explanation = model.explain({"when": [datetime.date(2024, 2, 1)]}, of="late")[0]
+    for text in (str(explanation), explanation._repr_html_()):
+        assert "2024-04-30 ± " in text  # 120 days after the first, on average
+        assert "days" in text
+        assert "e+09" not in text

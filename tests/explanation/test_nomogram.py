@@ -134,3 +134,21 @@ def test_a_nomogram_needs_two_classes() -> None:
         make_nomogram(nb.fit({"x": ["a", "b"]}, [0, 0]))
     with pytest.raises(nb.InputError, match="the same class"):
         make_nomogram(nb.fit({"x": ["a", "b"]}, [0, 1]), 0, 0)
+
+
+def test_the_default_of_many_classes_are_the_two_most_common_ones() -> None:
+    labels = ["a"] * 5 + ["b"] * 10 + ["c"] * 20 + ["d"] * 2
+    model = nb.fit({"x": [str(i % 3) for i in range(len(labels))]}, labels, tune=False)
+    nomogram = make_nomogram(model)
+    assert (nomogram.of, nomogram.against) == ("c", "b")
+    assert (make_nomogram(model, "a").of, make_nomogram(model, "a").against) == ("a", "c")
+
+
+def test_marks_of_dates_are_whole_days() -> None:
+    import datetime
+
+    days = [datetime.date(2024, 1, 1) + datetime.timedelta(days=i % 50 + 100 * (i % 2)) for i in range(80)]
+    model = nb.fit({"when": days}, ["early", "late"] * 40, columns={"when": nb.Gaussian()}, tune=False)
+    marks = make_nomogram(model).axes[0].marks
+    assert len(marks) > 2
+    assert all(len(mark) == len("2024-01-01") for mark in marks)

@@ -18,7 +18,7 @@ from matplotlib.text import Text
 
 import naively as nb
 from naively import plot
-from naively.plot.style import COLOURS
+from naively.explanation.palette import PAPER
 
 ODD = ["$x^2$ <script>", "a rather long name that goes on and on", "", "ß\nnew line"]
 
@@ -165,9 +165,44 @@ def test_a_class_has_the_colour_of_its_position_in_curves_too() -> None:
     figure: Any = plot.roc(["a", "b", "c", "c"], p, ["a", "b", "c"])
     (legend,) = figure.legends
     colour = {text.get_text()[0]: line.get_color() for text, line in zip(legend.texts, legend.get_lines(), strict=True)}
-    assert [colour[label] for label in "abc"] == list(COLOURS[:3])
+    assert [colour[label] for label in "abc"] == list(PAPER[:3])
 
 
 def test_matplotlib_is_imported_only_to_draw() -> None:
     code = "import sys, naively.plot; sys.exit('matplotlib' in sys.modules)"
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
+
+
+def test_titles_name_the_target() -> None:
+    labels = ["yes", "no"] * 10
+    rows = {"sky": ["sun", "rain"] * 10, "wind": ["calm", "gusty", "calm", "calm", "gusty"] * 4}
+    model = nb.fit(rows | {"play": labels}, "play", tune=False)
+    pictures = [
+        plot.nomogram(model),
+        plot.distributions(model),
+        plot.roc(model, rows, labels),
+        plot.calibration(model, rows, labels),
+        plot.confusion(model, rows, labels),
+        plot.precision_recall(model, rows, labels),
+        plot.waterfall(model.explain({"sky": ["sun"], "wind": ["calm"]})[0], target=model.target),
+    ]
+    for picture in pictures:
+        assert picture.get_suptitle().startswith("play: ")
+
+
+def test_distributions_come_in_the_order_of_importance() -> None:
+    labels = ["yes", "no"] * 40
+    rows = {"noise": ["p", "q", "q", "p"] * 20, "signal": [label[0] for label in labels[:70]] + ["n", "y"] * 5}
+    model = nb.fit(rows, labels)
+    assert model.importance()[0].name == "signal"
+    figure = plot.distributions(model, top=1)
+    assert figure.axes[0].get_title(loc="left") == "signal"
+
+
+def test_values_of_a_short_scale_without_a_name_are_listed_with_their_points() -> None:
+    values = [f"value number {i}" for i in range(8)]
+    labels = ["yes", "no"] * 80
+    rows = {"wide": ["a", "b"] * 80, "short": [values[(i * i + i // 7) % 8] for i in range(160)]}
+    figure = plot.nomogram(nb.fit(rows, labels, tune=False))
+    written = " ".join(text.get_text().replace("\N{NO-BREAK SPACE}", " ") for text in figure.axes[0].texts)
+    assert all(value in written for value in values)

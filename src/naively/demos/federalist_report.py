@@ -6,12 +6,14 @@ from html import escape
 
 import naively
 from naively.demos.papers import Paper, Word, table
+from naively.explanation.nomogram import round_numbers
+from naively.explanation.palette import GREY, GRID, INK, PAPER
 
-COLOURS = {"Hamilton": "#0072b2", "Madison": "#d55e00", "joint": "#009e73", "disputed": "#000000"}
-STYLE = """body{font:15px/1.5 system-ui,sans-serif;max-width:62em;margin:2em auto;padding:0 1em;color:#222}
-table{border-collapse:collapse;margin:.6em 0}td,th{padding:.15em .7em;text-align:right}
-td:first-child,th:first-child{text-align:left}th{border-bottom:1px solid #888}
-summary{cursor:pointer}svg{max-width:100%;height:auto}"""
+COLOURS = dict(zip(("Hamilton", "Madison", "joint", "disputed"), PAPER, strict=False))
+STYLE = f"""body{{font:15px/1.5 system-ui,sans-serif;max-width:62em;margin:2em auto;padding:0 1em;color:{INK}}}
+table{{border-collapse:collapse;margin:.6em 0}}td,th{{padding:.15em .7em;text-align:right}}
+td:first-child,th:first-child{{text-align:left}}th{{border-bottom:1px solid {GREY}}}
+summary{{cursor:pointer}}svg{{max-width:100%;height:auto}}"""
 HEAD = f'<meta charset="utf-8"><title>The Federalist Papers</title><style>{STYLE}</style>'
 
 
@@ -43,7 +45,7 @@ def report(
         f"<p>A Naive Bayes model of the {len(model.schema.names)} stop words that Hamilton and Madison used, trained "
         f"on the {len(known)} papers whose author is known. All numbers are computed from the counts that come with "
         "naively.</p>",
-        "<h2>p(Hamilton) of every paper</h2>",
+        "<h2>Hamilton or Madison? The log-odds of every paper</h2>",
         _scatter(model, [paper for paper in papers if paper.author != "Jay"]),
         "<h2>The class priors</h2>",
         _priors(model),
@@ -87,35 +89,42 @@ def _words(words: Sequence[Word]) -> str:
             f'<rect x="{x:.1f}" y="{y + 4}" width="{length:.1f}" height="14" fill="{colour}"/>'
             f'<text x="545" y="{y + 15}" font-size="12">{escape(note)}</text>'
         )
-    axis = f'<line x1="330" x2="330" y1="0" y2="{22 * len(words)}" stroke="#888"/>'
+    axis = f'<line x1="330" x2="330" y1="0" y2="{22 * len(words)}" stroke="{GREY}"/>'
     size = f'viewBox="0 0 840 {22 * len(words) + 4}" width="840"'
     caption = "<p>The log-odds that one occurrence adds: to the left for Madison, to the right for Hamilton.</p>"
     return f'{caption}<svg {size} role="img" font-size="14">{axis}{"".join(lines)}</svg>'
 
 
 def _scatter(model: naively.Model, papers: Sequence[Paper]) -> str:
-    """Return a plot of p(Hamilton) by number of the paper, coloured by author."""
+    """Return a plot of the log-odds of Hamilton by number of the paper, coloured by author."""
+    rows = table(papers, model.schema.names)
+    log_odds = model.log_odds(rows, of="Hamilton").tolist()
+    ticks = round_numbers(min(0.0, *log_odds), max(0.0, *log_odds)).tolist()
+    low, high = min(ticks[0], *log_odds), max(ticks[-1], *log_odds)
 
-    def position(number: float, p: float) -> tuple[float, float]:
-        return round(60 + 8.8 * number, 1), round(20 + 300 * (1 - p), 1)
+    def position(number: float, log_odds: float) -> tuple[float, float]:
+        return round(60 + 8.8 * number, 1), round(20 + 300 * (high - log_odds) / (high - low), 1)
 
     marks = []
-    for tick in (0, 0.25, 0.5, 0.75, 1):
+    for tick in ticks:
         _, y = position(0, tick)
-        marks.append(f'<line x1="60" x2="820" y1="{y}" y2="{y}" stroke="#ddd"/>')
-        marks.append(f'<text x="50" y="{y + 5}" text-anchor="end">{tick:g}</text>')
+        marks.append(f'<line x1="60" x2="820" y1="{y}" y2="{y}" stroke="{GRID if tick else GREY}"/>')
+        marks.append(f'<text x="50" y="{y + 5}" text-anchor="end">{f"{tick:+g}" if tick else "0"}</text>')
     marks += [f'<text x="{position(n, 0)[0]}" y="342" text-anchor="middle">{n}</text>' for n in range(5, 86, 10)]
-    for paper, p in zip(papers, model.posterior(table(papers, model.schema.names))[:, 0].tolist(), strict=True):
-        author, (x, y) = paper.author or paper.status, position(paper.number, p)
+    for paper, odds, p in zip(papers, log_odds, model.posterior(rows)[:, 0].tolist(), strict=True):
+        author, (x, y) = paper.author or paper.status, position(paper.number, odds)
         marks.append(
             f'<circle cx="{x}" cy="{y}" r="5" fill="{COLOURS[author]}" fill-opacity="0.75">'
-            f"<title>No. {paper.number}, {escape(author)}: p(Hamilton) = {p:.3g}</title></circle>"
+            f"<title>No. {paper.number}, {escape(author)}: log-odds {odds:+.1f}, p(Hamilton) = {p:.3g}</title></circle>"
         )
     for i, (author, colour) in enumerate(COLOURS.items()):
         x = 90 + 150 * i
         marks.append(f'<circle cx="{x}" cy="386" r="5" fill="{colour}"/><text x="{x + 12}" y="391">{author}</text>')
     marks.append('<text x="440" y="364" text-anchor="middle">number of the paper</text>')
-    caption = "<p>The model was trained on the known papers. Point at a dot for its numbers.</p>"
+    caption = (
+        "<p>The log-odds of Hamilton against Madison: above 0 for Hamilton, below it for Madison. The model was "
+        "trained on the known papers. Point at a dot for its numbers.</p>"
+    )
     return f'{caption}<svg viewBox="0 0 840 400" width="840" role="img" font-size="13">{"".join(marks)}</svg>'
 
 

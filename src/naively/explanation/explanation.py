@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from naively.data.plain import as_plain
 from naively.explanation.counterfactual import Counterfactual
+from naively.explanation.palette import Pair, pair
 from naively.explanation.together import Together
 from naively.families.evidence import Pieces
 
@@ -60,6 +61,11 @@ class Contribution:
     low: float | None = None
     high: float | None = None
     note: str = ""
+
+    @property
+    def is_date(self) -> bool:
+        """Whether the value is a date: it is text then, though a mean and a deviation were counted."""
+        return isinstance(self.value, str) and "deviation" in self.counts
 
     to_dict = as_plain
 
@@ -150,6 +156,12 @@ class Explanation:
     texts: Mapping[str, Pieces] | None = None
     together: Together | None = None
     floor: float = 0.0
+
+    @property
+    def colours(self) -> Pair:
+        """The colours of the two classes, which they have everywhere."""
+        classes = list(self.posterior)
+        return pair(classes.index(self.of), classes.index(self.against))
 
     @property
     def shown_floor(self) -> float:

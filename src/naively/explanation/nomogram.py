@@ -32,6 +32,24 @@ from naively.statistics import Statistic
 
 MIN_WORD_COUNT = 5  # occurrences of a word that has an axis; rarer words are uncertain
 MAX_POINTS = 128  # of a grid, from which the usual range of a column is computed
+PROBABILITIES = (
+    1e-6,
+    1e-4,
+    0.001,
+    0.01,
+    0.05,
+    0.1,
+    0.25,
+    0.5,
+    0.75,
+    0.9,
+    0.95,
+    0.99,
+    0.999,
+    0.9999,
+    0.999999,
+)  # marks of the last scale
+SECONDS_PER_DAY = 86_400.0
 TAIL = 0.0062  # probability beyond each end of an axis: that beyond 2.5 standard deviations
 
 
@@ -95,8 +113,7 @@ class Nomogram:
 def make_nomogram(model: Model, of: Label | None = None, against: Label | None = None, top: int = 12) -> Nomogram:
     """Make the nomogram of a model between two classes; the parameters are those of `plot.nomogram`."""
     model = model if model.weighted_blocks.tables is None else model.without_tables()
-    of = model.classes[-1] if of is None else of
-    first, second = class_pair(model, of, against, range(len(model.classes)))
+    first, second = class_pair(model, of, against, _default_order(model))
     start = model.log_prior + model.weighted_blocks.offset
     axes: list[Axis] = []
     hidden: list[str] = []
@@ -130,6 +147,13 @@ def make_nomogram(model: Model, of: Label | None = None, against: Label | None =
     return Nomogram(model.classes[first], model.classes[second], tuple(axes[:top]), prior, tuple(hidden))
 
 
+def _default_order(model: Model) -> list[int]:
+    """Return the last of two classes before the first; of more classes, the most common ones before the others."""
+    if len(model.classes) <= 2:
+        return list(range(len(model.classes)))[::-1]
+    return [int(c) for c in np.argsort(-model.class_weights.rows, kind="stable")]
+
+
 def _axis(block: Block, statistic: Statistic, parameters: Any, j: int, name: str, pair: Pair) -> Axis | None:
     """Return the axis of a column without its weight: the values of its grid, or round numbers for a scale."""
     family, kind = block.family, block.kind(j)
@@ -143,6 +167,8 @@ def _axis(block: Block, statistic: Statistic, parameters: Any, j: int, name: str
         low, high = usual_range(points, scores)
         if family.support == "positive":
             values = np.array([float(f"{x:.2g}") for x in np.geomspace(low, high, 7)])
+        elif kind == "date":  # whole days
+            values = SECONDS_PER_DAY * np.unique(np.round(round_numbers(low / SECONDS_PER_DAY, high / SECONDS_PER_DAY)))
         else:
             values = round_numbers(low, high)
             values = np.unique(np.round(values)) if family.support == "count" else values

@@ -10,14 +10,16 @@ from typing import TYPE_CHECKING
 
 from naively.explanation.counterfactual import Counterfactual
 from naively.explanation.explanation import Contribution, Explanation, Others, group_others
+from naively.explanation.palette import Pair
 from naively.explanation.together import MAX_RULES
-from naively.families.evidence import Pieces
+from naively.families.evidence import Pieces, format_value
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
     from rich.table import Table
     from rich.text import Text
 
+SECONDS_PER_DAY = 86_400
 MAX_LINES = 20  # contributions; `to_dict()` has all
 MAX_CHANGES = 8
 MAX_SHARES = 6  # of columns in what they say together
@@ -26,7 +28,6 @@ BAR_WIDTH = 12  # characters on either side of zero; half of that in a narrow te
 MIN_WIDE = 126  # characters from which there is room for intervals and counts
 WEIGHT_WIDTH = 20  # characters more if there are weights
 LEFT_OUT = "The model has counted this row. It is explained by the model without it."
-FOR, AGAINST = "blue", "dark_orange"  # colours that the colour-blind can tell apart
 
 
 def as_text(explanation: Explanation, width: int = 160) -> str:
@@ -46,6 +47,7 @@ class Layout:
     others: tuple[Others, ...]
     longest: float  # log-odds of the longest bar
     has_weights: bool
+    colours: Pair  # of the classes that are for and against
 
     @classmethod
     def of(cls, e: Explanation, max_lines: int = MAX_LINES) -> Layout:
@@ -59,7 +61,7 @@ class Layout:
         others = tuple(sums.values())
         ends = (e.shown_floor, 0.0 if e.together is None else e.together.log_odds)
         longest = largest((e.prior, e.offset, *ends, *(g.log_odds for g in others), *(line.log_odds for line in shown)))
-        return cls(shown, others, longest, any(line.weight not in (0.0, 1.0) for line in e.contributions))
+        return cls(shown, others, longest, any(line.weight not in (0.0, 1.0) for line in e.contributions), e.colours)
 
     def starts(self, e: Explanation) -> list[tuple[str, float]]:
         """Return the lines before the contributions: the prior, and the class offset of a tuned model."""
@@ -101,13 +103,20 @@ def occurrences_and_note(line: Contribution) -> tuple[str, str]:
     return occurs, line.note if line.note != line.shown else ""
 
 
-def format_counts(counts: Mapping[str, float]) -> str:
-    """Return the counts of a contribution in one class: 3 of 40, or mean ± deviation."""
+def format_counts(counts: Mapping[str, float], is_date: bool = False) -> str:
+    """Return the counts of a contribution in one class: 3 of 40, or mean ± deviation, of dates in days."""
     if "all" in counts:
         return f"{counts['count']:,.6g} of {counts['all']:,.6g}"
+    if "deviation" in counts and is_date:
+        return f"{_day(counts['mean'])} ± {counts['deviation'] / SECONDS_PER_DAY:.3g} days"
     if "deviation" in counts:
         return f"{counts['mean']:.4g} ± {counts['deviation']:.3g}"
     return f"mean {counts['mean']:.4g}" if "mean" in counts else ""
+
+
+def _day(seconds: float) -> str:
+    """Return a date without its time; empty if it is not known."""
+    return format_value(seconds, "date")[1][:10] if math.isfinite(seconds) else ""
 
 
 def format_counterfactual(counterfactual: Counterfactual) -> str:
@@ -148,12 +157,12 @@ def render(explanation: Explanation, width: int) -> Iterator[RenderableType]:
         "answer ",
         (shorten(e.answer), "bold"),
         f"  p = {e.posterior[e.answer]:.4g};  log-odds of ",
-        (shorten(e.of), FOR),
+        (shorten(e.of), e.colours[0].terminal),
         " against ",
-        (shorten(e.against), AGAINST),
+        (shorten(e.against), e.colours[1].terminal),
     )
     for column, pieces in (e.texts or {}).items():
-        yield _coloured_text(column, pieces)
+        yield _coloured_text(column, pieces, e.colours)
     yield _table(e, width)
     for line in format_together(e):
         yield Text(line)
@@ -163,14 +172,14 @@ def render(explanation: Explanation, width: int) -> Iterator[RenderableType]:
         yield Text(format_counterfactual(e.counterfactual))
 
 
-def _coloured_text(column: str, pieces: Pieces) -> Text:
+def _coloured_text(column: str, pieces: Pieces, colours: Pair) -> Text:
     """Return the beginning of a text, its words coloured by their log-odds."""
     from rich.text import Text
 
     strongest = largest(tuple(odds for _, odds in pieces))
     text = Text(f"{shorten(column)}: ")
     for piece, odds in pieces[:MAX_PIECES]:
-        style = "" if abs(odds) < strongest / 20 else FOR if odds > 0 else AGAINST
+        style = "" if abs(odds) < strongest / 20 else colours[odds < 0].terminal
         style += " bold" if abs(odds) > strongest / 3 else ""
         text.append("".join(letter if letter.isprintable() or letter == "\n" else " " for letter in piece), style)
     if len(pieces) > MAX_PIECES:
@@ -189,7 +198,7 @@ def _table(e: Explanation, width: int) -> Table:
     bar_width = BAR_WIDTH if is_wide else BAR_WIDTH // 2
 
     def bar(log_odds: float) -> Text:
-        return _bar(log_odds, layout.longest, bar_width)
+        return _bar(log_odds, layout, bar_width)
 
     table = Table(box=box.SIMPLE_HEAD, pad_edge=False, header_style="bold")
     table.add_column("column", no_wrap=True)
@@ -217,7 +226,10 @@ def _table(e: Explanation, width: int) -> Table:
         cells.append(number(line.log_odds))
         cells += [interval(line)] if is_wide else []
         counts = (line.counts, line.counts_against)
-        table.add_row(*cells, *(format_counts(side) if is_wide else _format_share(side) for side in counts))
+        table.add_row(
+            *cells,
+            *(format_counts(side, line.is_date) if is_wide else _format_share(side, line.is_date) for side in counts),
+        )
     for group in layout.others:
         name = shorten(group.text, 24 if is_wide else 16) if group.text is not None else str(group)
         value = Text(str(group) if group.text is not None else "", style="dim")
@@ -234,21 +246,26 @@ def evidence_and_weight(line: Contribution) -> tuple[str, str]:
     return ("", "") if line.evidence == 0.0 else (number(line.evidence), f"× {line.weight:.2f}")
 
 
-def _format_share(counts: Mapping[str, float]) -> str:
+def _format_share(counts: Mapping[str, float], is_date: bool) -> str:
     """Return the counts of a contribution in few characters: 1.2 %, or the mean."""
     if "all" in counts:
         return f"{format_percent(counts['count'] / counts['all'])} %" if counts["all"] else "–"
+    if is_date:
+        return _day(counts["mean"])
     return f"{counts['mean']:.4g}" if "mean" in counts else ""
 
 
-def _bar(log_odds: float, longest: float, width: int) -> Text:
+def _bar(log_odds: float, layout: Layout, width: int) -> Text:
     """Return a bar to the left or right of zero."""
     from rich.text import Text
 
-    length = min(width, round(width * min(abs(log_odds), longest) / longest))
+    length = min(width, round(width * min(abs(log_odds), layout.longest) / layout.longest))
     if log_odds < 0:
-        return Text(" " * (width - length) + "█" * length + "│" + " " * width, style=AGAINST)
-    return Text(" " * width + "│" + "█" * length + " " * (width - length), style=FOR if log_odds > 0 else "dim")
+        return Text(" " * (width - length) + "█" * length + "│" + " " * width, style=layout.colours[1].terminal)
+    return Text(
+        " " * width + "│" + "█" * length + " " * (width - length),
+        style=layout.colours[0].terminal if log_odds > 0 else "dim",
+    )
 
 
 def format_percent(share: float) -> str:

@@ -10,15 +10,16 @@ import numpy as np
 from naively._kernels.types import Bools, Floats, Wholes
 from naively.errors import InputError
 from naively.evaluation import Evaluation
-from naively.plot.style import COLOURS, GREY, class_positions, clean_axes, legend_below, panels, short_name, with_title
-from naively.plot.subject import labels_and_posterior
+from naively.explanation.palette import GREY, PAPER
+from naively.plot.style import class_positions, clean_axes, legend_below, panels, short_name, with_title
+from naively.plot.subject import about, labels_and_posterior
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
     from naively.data.labelled import LabelsLike
-    from naively.plot.subject import Judged, Rows
+    from naively.plot.subject import Judged, Rows, about
 
 
 def reliability(p: Floats, is_right: Bools, bins: int) -> tuple[Floats, Floats, Wholes]:
@@ -46,6 +47,7 @@ def calibration(
     bins: int = 15,
     *,
     ax: Axes | None = None,
+    target: str | None = None,
 ) -> Figure:
     """Draw the share of the rows that are of a class against its probability.
 
@@ -59,6 +61,8 @@ def calibration(
         The number of bins, of equal width. An evaluation has its own bins, of equal weight.
     ax
         Draw in these axes of matplotlib, without the number of rows, not in a new figure.
+    target
+        What is predicted, for the title. Default: that of the model.
 
     >>> figure = calibration(["a", "b", "b"], np.array([[0.9, 0.1], [0.4, 0.6], [0.6, 0.4]]), ["a", "b"])
     """
@@ -95,8 +99,8 @@ def calibration(
         figure, (upper,) = panels(6.2, 6.8, ax=ax)
         lower = upper
     ideal = upper.plot([0, 1], [0, 1], color=GREY, linewidth=0.9, linestyle=":")
-    line = upper.plot(mean, right, color=COLOURS[0], marker="o", markersize=4, linewidth=1.5)
-    upper.vlines(mean, low, high, color=COLOURS[0], linewidth=0.8)
+    line = upper.plot(mean, right, color=PAPER[0], marker="o", markersize=4, linewidth=1.5)
+    upper.vlines(mean, low, high, color=PAPER[0], linewidth=0.8)
     upper.set_ylabel(f"share of rows that are {share}")
     upper.set(xlim=(-0.02, 1.02), ylim=(-0.02, 1.02))
     lower.set_xlabel(f"probability of {what}")
@@ -104,7 +108,7 @@ def calibration(
     legend_below(figure, [*line, *ideal], [f"{n_rows:,.10g} rows, with 95 % error bars", "perfect calibration"], ax=ax)
     return with_title(
         figure,
-        f"Calibration: is {what} right as often as its probability says?",
+        about(labels, target) + f"is {what} right as often as its probability says?",
         f"mean distance from the dotted line: {error:.3f}",
         ax,
     )

@@ -12,14 +12,14 @@ from naively.errors import InputError
 from naively.evaluation import Evaluation
 from naively.model.model import Model
 from naively.plot.style import class_positions, panels, short_names, with_title
-from naively.plot.subject import is_estimator, labels_and_posterior
+from naively.plot.subject import about, is_estimator, labels_and_posterior
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
     from naively.data.labelled import LabelsLike
-    from naively.plot.subject import Judged, Rows
+    from naively.plot.subject import Judged, Rows, about
 
 
 def confusion(
@@ -28,6 +28,7 @@ def confusion(
     classes: LabelsLike = None,
     *,
     ax: Axes | None = None,
+    target: str | None = None,
 ) -> Figure:
     """Draw the number of rows of each true class (row) and predicted class (column), shaded by the share of the row.
 
@@ -68,7 +69,7 @@ def confusion(
     n_right, n_rows = float(np.trace(table)), float(table.sum())
     return with_title(
         figure,
-        f"{n_right:,.10g} of {n_rows:,.10g} answers are right ({n_right / max(n_rows, 1):.1%})",
+        about(labels, target) + f"{n_right:,.10g} of {n_rows:,.10g} answers are right ({n_right / max(n_rows, 1):.1%})",
         "rows: the true class; columns: the answer",
         ax,
     )

@@ -11,8 +11,9 @@ from naively._kernels.types import Floats
 from naively.data.names import listed
 from naively.errors import InputError
 from naively.explanation.column_curves import ColumnCurve, column_curves
+from naively.explanation.palette import PAPER
 from naively.families.evidence import format_value
-from naively.plot.style import COLOURS, clean_axes, legend_below, panels, short_name, short_names, with_title
+from naively.plot.style import clean_axes, legend_below, panels, short_name, short_names, with_title
 from naively.plot.subject import model_of
 
 if TYPE_CHECKING:
@@ -36,7 +37,7 @@ def distributions(
     model
         A model, or a fitted estimator.
     columns
-        The columns to draw. Default: the first `top` ones that differ between the classes.
+        The columns to draw. Default: the `top` ones that are worth the most; without a tuning, the first ones.
     top
         The number of columns without `columns`.
     ax
@@ -53,7 +54,7 @@ def distributions(
     """
     model = model_of(model)
     curves = {curve.name: curve for curve in column_curves(model)}
-    curves = {name: curves[name] for name in model.schema.names if name in curves}
+    curves = {name: curves[name] for name in _by_importance(model) if name in curves}
     for name in columns or ():
         if name not in curves:
             reason = model.chosen.left_out.get(name, "it has words, no known range, or is not in the model")
@@ -66,7 +67,7 @@ def distributions(
             "words instead."
         )
     n_classes = len(model.classes)
-    in_shades = n_classes > len(COLOURS)
+    in_shades = n_classes > len(PAPER)
     n_across = 1 if len(names) == 1 else 2 if len(names) <= 4 or in_shades else 3
     n_down = -(-len(names) // n_across)
     panel_height = 1.2 + 0.16 * n_classes if in_shades else 2.5
@@ -83,12 +84,18 @@ def distributions(
     if not in_shades:
         from matplotlib.patches import Patch
 
-        handles = [Patch(color=COLOURS[c]) for c in range(n_classes)]
+        handles = [Patch(color=PAPER[c]) for c in range(n_classes)]
         legend_below(figure, handles, short_names(model.classes), columns=6, ax=ax)
-    cut = f"; {len(names)} of {len(curves)} columns" if len(names) < len(curves) else ""
+    cut = f"; {len(names)} of {len(curves)} columns, by what they are worth" if len(names) < len(curves) else ""
     key = "darker is more probable" if in_shades else "bars: share within the class; curve: fitted density"
     what = "each column" if ax is None else short_name(names[0], 30)
     return with_title(figure, f"{short_name(model.target)}: distribution of {what} by class", key + cut, ax)
+
+
+def _by_importance(model: Model) -> list[str]:
+    """Return all columns, those that are worth the most first; a model without a tuning does not know it."""
+    worth = () if model.tuning is None else model.tuning.importance
+    return list(dict.fromkeys((*(column.name for column in worth), *model.schema.names)))
 
 
 def _draw_bars(panel: Axes, curve: ColumnCurve) -> None:
@@ -98,7 +105,7 @@ def _draw_bars(panel: Axes, curve: ColumnCurve) -> None:
     width = 0.8 / n_classes
     for c in range(n_classes):
         at = np.arange(len(marks)) + (c - (n_classes - 1) / 2) * width
-        panel.bar(at, density[:, c], width=width * 0.95, color=COLOURS[c])
+        panel.bar(at, density[:, c], width=width * 0.95, color=PAPER[c])
     panel.set_ylabel("probability", fontsize=8)
     clean_axes(panel, "y")
     _name_values(panel, marks)
@@ -145,7 +152,7 @@ def _draw_curves(panel: Axes, curve: ColumnCurve, histogram: tuple[Floats, Float
     """Draw the density of each class over the histogram of the data, if the model has it."""
     x = np.asarray(curve.grid.values, dtype=np.float64)
     for c in range(curve.density.shape[1]):
-        colour = COLOURS[c]
+        colour = PAPER[c]
         if histogram is not None:
             values, weight = histogram[0], histogram[1][:, c]
             panel.hist(

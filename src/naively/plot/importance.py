@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from naively.plot.style import COLOURS, clean_axes, panels, short_name, with_title
+from naively.explanation.palette import PAPER
+from naively.plot.style import clean_axes, panels, short_name, with_title
 from naively.plot.subject import model_of
 
 if TYPE_CHECKING:
@@ -35,7 +36,7 @@ def importance(model: Subject, n: int = 20, *, ax: Axes | None = None) -> Figure
     shown = worth[:n]
     figure, (axes,) = panels(7.4, 1.6 + 0.3 * len(shown), ax=ax)
     places = range(len(shown))
-    axes.barh(places, [column.nats for column in shown], color=COLOURS[0], height=0.6)
+    axes.barh(places, [column.nats for column in shown], color=PAPER[0], height=0.6)
     reach = [[column.nats - column.low for column in shown], [column.high - column.nats for column in shown]]
     axes.errorbar([column.nats for column in shown], places, xerr=reach, fmt="none", ecolor="black", elinewidth=1)
     axes.set_yticks(places, [short_name(column.name, 28) for column in shown], fontsize=8)

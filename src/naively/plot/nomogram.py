@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import math
+import textwrap
 from typing import TYPE_CHECKING
 
 from naively.data.labelled import Label
 from naively.data.names import listed
 from naively.errors import InputError
-from naively.explanation.nomogram import Axis, Nomogram, make_nomogram, round_numbers
-from naively.plot.style import FOR, GREY, panels, short_name, with_title
+from naively.explanation.nomogram import PROBABILITIES, Axis, Nomogram, make_nomogram, round_numbers
+from naively.explanation.palette import GREY
+from naively.plot.style import panels, short_name, with_title
 from naively.plot.subject import model_of
 
 if TYPE_CHECKING:
@@ -19,7 +21,9 @@ if TYPE_CHECKING:
     from naively.plot.subject import Subject
 
 LETTER_WIDTH = 0.98  # of a small letter, in points of the scale
-PROBABILITIES = (1e-6, 1e-4, 0.001, 0.01, 0.05, 0.1, 0.25, 0.5, 0.75, 0.9, 0.95, 0.99, 0.999, 0.9999, 0.999999)
+MAX_LABEL = 18  # letters of the name of a mark
+MAX_LINES = 4  # of the list of points to the right of a scale
+NO_BREAK = "\N{NO-BREAK SPACE}"
 
 
 def nomogram(
@@ -37,9 +41,9 @@ def nomogram(
     model
         A model, or a fitted estimator.
     of
-        The class whose probability is read off. Default: the last one.
+        The class whose probability is read off. Default: the last of two, the most common one of more.
     against
-        The class to compare it with. Default: the first other one.
+        The class to compare it with. Default: the most common other one.
     top
         The number of scales, of the columns and words that can change the log-odds most.
     ax
@@ -49,7 +53,8 @@ def nomogram(
     >>> model = naively.fit({"sky": ["sun", "sun", "rain", "rain"]}, ["yes", "yes", "no", "yes"])
     >>> figure = nomogram(model)
     """
-    scales = make_nomogram(model_of(model), of, against, top)
+    model = model_of(model)
+    scales = make_nomogram(model, of, against, top)
     if not scales.axes:
         raise InputError("a nomogram needs a column that distinguishes the two classes: the model has none.")
     n_axes = len(scales.axes)
@@ -65,8 +70,8 @@ def nomogram(
     hidden = f"; not shown, taken as unknown: {names}" if scales.hidden else ""
     return with_title(
         figure,
-        f"{short_name(scales.of, 30)} or {short_name(scales.against, 30)}? Find the points of each value",
-        f"Add the points, then read the probability below the total. ○: value unknown{hidden}",
+        f"{short_name(model.target)}: {short_name(scales.of, 30)} or {short_name(scales.against, 30)}? Add the points",
+        f"Then read the probability below the total. ○: value unknown; in grey: points of other values{hidden}",
         ax,
     )
 
@@ -75,28 +80,50 @@ def _draw_axis(axes: Axes, scales: Nomogram, axis: Axis, y: int) -> None:
     """Draw the scale of a column, with a circle for a missing value."""
     points = (axis.log_odds - axis.minimum) * scales.unit
     length = axis.range * scales.unit
-    _draw_scale(axes, y, axis.column, list(zip(points.tolist(), axis.marks, strict=True)), 0, length)
+    marks = list(zip(points.tolist(), axis.marks, strict=True))
+    unnamed = _draw_scale(axes, y, axis.column, marks, 0, length)
+    _list_points(axes, y, unnamed, length + MAX_LABEL * LETTER_WIDTH / 2 + 2)
     missing = scales.points(axis)
     if 0 <= missing <= length:
         axes.plot(missing, y, marker="o", markersize=4, markerfacecolor="white", markeredgecolor=GREY, zorder=4)
 
 
-def _draw_scale(axes: Axes, y: float, name: str, marks: list[tuple[float, str]], low: float, high: float) -> None:
-    """Draw a line with marks. A name that would touch another is left out; the first and the last go first."""
+def _draw_scale(
+    axes: Axes, y: float, name: str, marks: list[tuple[float, str]], low: float, high: float
+) -> list[tuple[float, str]]:
+    """Draw a line with marks, and return those without a name: it would touch another. The ends are named first."""
     axes.text(-1.5, y, short_name(name, 24), ha="right", va="center", fontsize=8.5)
     axes.plot([low, high], [y, y], color="black", linewidth=1)
     marks = sorted(marks)
     occupied: list[list[tuple[float, float]]] = [[], []]
+    unnamed = []
     for at, _ in marks:
         axes.plot([at, at], [y, y + 0.1], color="black", linewidth=0.8)
     for at, mark in dict.fromkeys((*marks[:1], *marks[-1:], *marks)):
-        text = short_name(mark, 18)
+        text = short_name(mark, MAX_LABEL)
         half_width = LETTER_WIDTH * len(text) / 2 + 0.4
         for level, spans in enumerate(occupied):
             if all(at + half_width <= start or at - half_width >= stop for start, stop in spans):
                 spans.append((at - half_width, at + half_width))
                 axes.text(at, y + 0.14 + 0.2 * level, text, ha="center", va="top", fontsize=7)
                 break
+        else:
+            unnamed.append((at, text))
+    return unnamed
+
+
+def _list_points(axes: Axes, y: float, marks: list[tuple[float, str]], left: float) -> None:
+    """Write the points of marks without a name in the space to the right of a scale, as far as there is room."""
+    n_letters = int((103 - left) / LETTER_WIDTH)
+    items = [f"{text} = {at:.0f}".replace(" ", NO_BREAK) for at, text in marks]
+    if not items or n_letters < 2 * MAX_LABEL:
+        return
+    lines = textwrap.wrap(", ".join(items), n_letters)
+    if len(lines) > MAX_LINES:
+        n_shown = sum(line.count("=") for line in lines[:MAX_LINES]) - 1
+        more = f"and {len(items) - n_shown} more".replace(" ", NO_BREAK)
+        lines = textwrap.wrap(", ".join([*items[:n_shown], more]), n_letters)
+    axes.text(left, y - 0.12, "\n".join(lines), ha="left", va="top", fontsize=6.5, color=GREY, linespacing=1.15)
 
 
 def _draw_total(axes: Axes, scales: Nomogram, y: int) -> None:
@@ -113,4 +140,4 @@ def _draw_total(axes: Axes, scales: Nomogram, y: int) -> None:
     _draw_scale(axes, y + 1, f"p({short_name(scales.of, 18)})", marks, *ends)
     if not marks:
         text = f"{scales.probability(most / 2):.6g} for all values"
-        axes.text(50, y + 1, text, ha="center", va="center", fontsize=8, color=FOR)
+        axes.text(50, y + 1, text, ha="center", va="center", fontsize=8)

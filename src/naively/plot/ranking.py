@@ -11,8 +11,9 @@ from naively._kernels.types import Floats
 from naively.errors import InputError
 from naively.evaluation import Evaluation
 from naively.evaluation.ranking import Ranking
-from naively.plot.style import COLOURS, GREY, class_positions, clean_axes, legend_below, panels, short_names, with_title
-from naively.plot.subject import labels_and_posterior
+from naively.explanation.palette import GREY, PAPER
+from naively.plot.style import class_positions, clean_axes, legend_below, panels, short_names, with_title
+from naively.plot.subject import about, labels_and_posterior
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -20,7 +21,7 @@ if TYPE_CHECKING:
 
     from naively.data.labelled import LabelsLike
     from naively.evaluation import ClassMetrics
-    from naively.plot.subject import Judged, Rows
+    from naively.plot.subject import Judged, Rows, about
 
 Curve = Callable[[Ranking], tuple[Floats, Floats, float]]  # x, y, area
 
@@ -36,6 +37,7 @@ def roc(
     of: object = None,
     *,
     ax: Axes | None = None,
+    target: str | None = None,
 ) -> Figure:
     """Draw true against false positives at every threshold.
 
@@ -54,6 +56,8 @@ def roc(
         Draw the curve of this class only. Default: the last of two classes, or all of more.
     ax
         Draw in these axes of matplotlib, not in a new figure.
+    target
+        What is predicted, for the title. Default: that of the model.
 
     >>> figure = roc(["a", "b", "b"], np.array([[0.9, 0.1], [0.4, 0.6], [0.6, 0.4]]), ["a", "b"])
     """
@@ -66,7 +70,12 @@ def roc(
     axes.plot([0, 1], [0, 1], color=GREY, linewidth=0.8, linestyle=":")
     axes.set_xlabel("false positives, share of the other classes")
     axes.set_ylabel("true positives, share of the class")
-    return with_title(figure, "ROC: true against false positives at every threshold", f"dotted: guessing{note}", ax)
+    return with_title(
+        figure,
+        about(labels, target) + "ROC: true against false positives at every threshold",
+        f"dotted: guessing{note}",
+        ax,
+    )
 
 
 def precision_recall(
@@ -76,6 +85,7 @@ def precision_recall(
     of: object = None,
     *,
     ax: Axes | None = None,
+    target: str | None = None,
 ) -> Figure:
     """Draw precision against recall at every threshold; the parameters are those of `roc`.
 
@@ -89,7 +99,12 @@ def precision_recall(
     figure, axes, note = _draw_curves(curves, names, "mean precision", ax)
     axes.set_xlabel("recall: share of the class that is predicted as such")
     axes.set_ylabel("precision: share of these predictions that are right")
-    return with_title(figure, "Precision and recall at every threshold", f"to the right and up is better{note}", ax)
+    return with_title(
+        figure,
+        about(labels, target) + "precision and recall at every threshold",
+        f"to the right and up is better{note}",
+        ax,
+    )
 
 
 def _curves(
@@ -128,12 +143,12 @@ def _draw_curves(
     """Draw curves; only the first ones are named. A class has the colour of its position."""
     figure, (axes,) = panels(6.2, 6.4, ax=ax)
     for _, x, y, _ in curves[MAX_NAMED:]:
-        axes.plot(x, y, color="#b5b5b5", linewidth=0.7, zorder=1)
+        axes.plot(x, y, color=GREY, linewidth=0.5, alpha=0.6, zorder=1)
     handles, names = [], []
     class_names = short_names([classes[c] for c, *_ in curves[:MAX_NAMED]])
-    in_order = len(classes) > len(COLOURS)  # more classes than colours: the named ones must differ
+    in_order = len(classes) > len(PAPER)  # more classes than colours: the named ones must differ
     for i, ((c, x, y, area), name) in enumerate(zip(curves, class_names, strict=False)):
-        handles += axes.plot(x, y, color=COLOURS[i if in_order else c], linewidth=1.6, zorder=3)
+        handles += axes.plot(x, y, color=PAPER[i if in_order else c], linewidth=1.6, zorder=3)
         names.append(f"{name}: {score} {area:.3f}")
     legend_below(figure, handles, names, columns=2, ax=ax)
     axes.set(xlim=(-0.02, 1.02), ylim=(-0.02, 1.02), aspect="equal")

@@ -1,7 +1,6 @@
-"""What all pictures share: an empty figure, colours that colour-blind readers can distinguish, names that fit.
+"""What all pictures share: an empty figure, names that fit, titles and legends.
 
-The eight colours are those of Okabe & Ito, Color Universal Design (2008). No picture uses pyplot, so that none of them
-changes what a program draws elsewhere.
+No picture uses pyplot, so that none of them changes what a program draws elsewhere.
 """
 
 from __future__ import annotations
@@ -12,15 +11,13 @@ from itertools import takewhile
 from typing import TYPE_CHECKING, Any, Literal
 
 from naively.errors import InputError
+from naively.explanation.palette import GRID
 from naively.explanation.render_text import shorten
 
 if TYPE_CHECKING:
     from matplotlib.artist import Artist
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure, SubFigure
-
-FOR, AGAINST, GREY = "#0072b2", "#d55e00", "#767676"
-COLOURS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#000000", "#b8a600")
 
 
 def panels(
@@ -82,7 +79,7 @@ def annotate(axes: Axes, text: str, x: float, y: float, size: float = 8, offset:
 def clean_axes(axes: Axes, grid: Literal["x", "y", "both"]) -> None:
     """Remove the upper and right frame, and draw light lines across."""
     axes.spines[["top", "right"]].set_visible(False)
-    axes.grid(axis=grid, color="#e6e6e6", linewidth=0.8)
+    axes.grid(axis=grid, color=GRID, linewidth=0.8)
     axes.set_axisbelow(True)
 
 

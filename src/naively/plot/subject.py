@@ -13,6 +13,7 @@ from naively.data.read import TableLike
 from naively.errors import InputError
 from naively.evaluation.scored_rows import score_rows
 from naively.model.model import Model
+from naively.plot.style import short_name
 
 
 class Fitted(Protocol):
@@ -45,6 +46,13 @@ def model_of(subject: Subject) -> Model:
     if is_estimator(subject):
         raise InputError(f"this {name} has no model to draw: fit an estimator of naively first.")
     raise InputError(f"a picture of a model needs a model or an estimator of naively, and this is a {name}.")
+
+
+def about(subject: object, target: str | None) -> str:
+    """Return the beginning of a title: what is predicted, if it is given or a model knows it."""
+    if target is None and (isinstance(subject, Model) or is_estimator(subject)):
+        target = model_of(cast("Subject", subject)).target
+    return f"{short_name(target)}: " if target else ""
 
 
 def labels_and_posterior(

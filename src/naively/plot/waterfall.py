@@ -6,8 +6,10 @@ import math
 from typing import TYPE_CHECKING
 
 from naively.explanation import Explanation
+from naively.explanation.palette import GREY
 from naively.explanation.render_text import Layout, number
-from naively.plot.style import AGAINST, FOR, GREY, annotate, clean_axes, panels, short_name, short_names, with_title
+from naively.plot.style import annotate, clean_axes, panels, short_name, short_names, with_title
+from naively.plot.subject import about
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -16,7 +18,7 @@ if TYPE_CHECKING:
 BAR_HEIGHT = 0.62
 
 
-def waterfall(explanation: Explanation, top: int = 15, *, ax: Axes | None = None) -> Figure:
+def waterfall(explanation: Explanation, top: int = 15, *, ax: Axes | None = None, target: str | None = None) -> Figure:
     """Draw how the log-odds of a prediction add up.
 
     Parameters
@@ -27,12 +29,15 @@ def waterfall(explanation: Explanation, top: int = 15, *, ax: Axes | None = None
         The number of contributions that have a bar, the strongest ones; the others are one bar.
     ax
         Draw in these axes of matplotlib, not in a new figure.
+    target
+        What is predicted, for the title.
 
     >>> import naively
     >>> model = naively.fit({"sky": ["sun", "sun", "rain"], "wind": [1.0, 2.0, 9.0]}, ["yes", "yes", "no"])
     >>> figure = waterfall(model.explain({"sky": ["rain"], "wind": [8.0]})[0])
     """
     e, layout = explanation, Layout.of(explanation, top)
+    colour_for, colour_against = (colour.light for colour in e.colours)
     steps = [
         (f"{short_name(c.column)} = {short_name(c.shown, 28)}" if c.shown else short_name(c.column), c.log_odds)
         for c in layout.shown
@@ -45,12 +50,12 @@ def waterfall(explanation: Explanation, top: int = 15, *, ax: Axes | None = None
     start, ends = 0.0, [0.0]
     for i, (_, log_odds) in enumerate(bars):
         length = log_odds if math.isfinite(log_odds) else math.copysign(infinite_length, log_odds)
-        axes.barh(i, length, left=start, height=BAR_HEIGHT, color=FOR if log_odds >= 0 else AGAINST)
+        axes.barh(i, length, left=start, height=BAR_HEIGHT, color=colour_for if log_odds >= 0 else colour_against)
         annotate(axes, number(log_odds), max(start, start + length), i)
         start += length
         ends.append(start)
         axes.plot([start, start], [i - BAR_HEIGHT / 2, i + 1 + BAR_HEIGHT / 2], color=GREY, linewidth=0.7)
-    total, colour = e.total if math.isfinite(e.total) else start, FOR if e.total >= 0 else AGAINST
+    total, colour = e.total if math.isfinite(e.total) else start, colour_for if e.total >= 0 else colour_against
     axes.barh(len(bars), total, height=BAR_HEIGHT, color=colour, hatch="//", edgecolor="white")
     p = e.posterior[e.of]
     probability = f"1 − {1 - p:.1g}" if 0.9999 < p < 1 else f"{p:.4g}"
@@ -65,7 +70,7 @@ def waterfall(explanation: Explanation, top: int = 15, *, ax: Axes | None = None
     clean_axes(axes, "x")
     return with_title(
         figure,
-        f"Why {short_name(e.of, 30)} and not {short_name(e.against, 30)}",
+        about(None, target) + f"why {short_name(e.of, 30)} and not {short_name(e.against, 30)}?",
         "each bar starts where the one above ends" + ("; the model without this row" if e.is_left_out else ""),
         ax,
     )

@@ -6,8 +6,9 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from naively.data.labelled import Label
+from naively.explanation.palette import PAPER
 from naively.explanation.word_weights import first_column_of_words
-from naively.plot.style import COLOURS, annotate, clean_axes, panels, short_name, short_names, with_title
+from naively.plot.style import annotate, clean_axes, panels, short_name, short_names, with_title
 from naively.plot.subject import model_of
 
 if TYPE_CHECKING:
@@ -56,7 +57,7 @@ def words(
     figure, axes = panels(1 + 2.6 * n_across, 1.1 + n_down * (0.5 + 0.2 * n), n_down, n_across, len(classes), ax=ax)
     for i, (panel, name, label) in enumerate(zip(axes, short_names(classes, 24), classes, strict=True)):
         top = [word for word in weights.top(label, n, min_count=min_count, by="evidence") if word.log_odds > 0]
-        colour = COLOURS[model.classes.index(label) % len(COLOURS)]
+        colour = PAPER[model.classes.index(label) % len(PAPER)]
         panel.barh(range(len(top)), [word.log_odds for word in top], color=colour, height=0.7)
         panel.set_yticks(range(len(top)), [short_name(word.word, 14) for word in top], fontsize=8)
         panel.set_ylim(max(len(top), 1) - 0.4, -0.6)

@@ -16,6 +16,7 @@ from naively.data.table import Table
 from naively.errors import InputError
 from naively.evaluation import Evaluation
 from naively.explanation import Explanation
+from naively.explanation.palette import style_sheet
 from naively.model.contributions import contributions
 from naively.model.counted import MIN_SHARE, counted_rows
 from naively.model.model import Model
@@ -229,5 +230,5 @@ def _page(model: Model, body: str) -> str:
         f'<!doctype html><html lang="en"><head><meta charset="utf-8"><title>{title}</title>'
         '<meta name="viewport" content="width=device-width, initial-scale=1">'
         '<meta name="color-scheme" content="light dark">'
-        f"<style>{style}</style></head><body><main>{body}<footer>{made}</footer></main></body></html>\n"
+        f"<style>{style_sheet()}{style}</style></head><body><main>{body}<footer>{made}</footer></main></body></html>\n"
     )

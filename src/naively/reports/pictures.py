@@ -9,12 +9,11 @@ import numpy as np
 
 from naively.evaluation.curves import CalibrationBin
 from naively.explanation.column_curves import ColumnCurve
-from naively.explanation.nomogram import Nomogram, round_numbers
+from naively.explanation.nomogram import PROBABILITIES, Nomogram, round_numbers
 from naively.families.evidence import format_value
 from naively.reports.svg import colour, element, line, picture, place_marks, text
 
 MAX_VALUES = 8  # of a column, the most frequent ones
-PROBABILITIES = (0.001, 0.01, 0.05, 0.1, 0.25, 0.5, 0.75, 0.9, 0.95, 0.99, 0.999)
 BAR_HEIGHT, VALUE_GAP = 11.0, 7.0
 
 

@@ -16,6 +16,7 @@ from naively.evaluation import Estimate, Evaluation
 from naively.explanation import Explanation
 from naively.explanation.column_curves import column_curves
 from naively.explanation.nomogram import make_nomogram
+from naively.explanation.palette import N_COLOURS
 from naively.explanation.render_text import (
     LEFT_OUT,
     Layout,
@@ -35,7 +36,7 @@ from naively.reports.pictures import (
     draw_nomogram,
     most_frequent_values,
 )
-from naively.reports.svg import N_COLOURS, bdi, both_widths, colour, table
+from naively.reports.svg import bdi, both_widths, colour, table
 from naively.store.entries import Entry
 
 MAX_CLASSES = 20  # of a table
@@ -350,7 +351,9 @@ def _row(model: Model, title: str, truth: Label | None, e: Explanation) -> str:
     for line in layout.shown:
         occurs, note = occurrences_and_note(line)
         value = bdi(line.shown + occurs) + (f'<span class="note">{escape(note)}</span>' if note else "")
-        counts = " · ".join(filter(None, (format_counts(line.counts), format_counts(line.counts_against))))
+        counts = " · ".join(
+            filter(None, (format_counts(side, line.is_date) for side in (line.counts, line.counts_against)))
+        )
         weight = tuple(cell.replace(" ", "&nbsp;") for cell in evidence_and_weight(line)) if layout.has_weights else ()
         rows.append(
             (

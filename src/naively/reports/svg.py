@@ -8,10 +8,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from html import escape
 
+from naively.explanation.palette import N_COLOURS
 from naively.explanation.render_text import shorten
 
 LETTER_WIDTH = 7.3  # pixels, of a text of 12 pixels; wide letters take more
-N_COLOURS = 8
 
 
 def element(tag: str, *children: str, **attributes: object) -> str:

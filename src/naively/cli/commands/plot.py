@@ -92,7 +92,7 @@ def command(
     label, other = options.known_class(loaded, of), options.known_class(loaded, against)
     if kind == "waterfall":
         table = read_one_row(loaded, values, text) if data is None else read_numbered_rows(loaded, data, (row,))
-        figure = plot.waterfall(loaded.explain(table, of=label, against=other, changes=False)[0])
+        figure = plot.waterfall(loaded.explain(table, of=label, against=other, changes=False)[0], target=loaded.target)
     elif kind == "nomogram":
         figure = plot.nomogram(loaded, of=label, against=other)
     elif kind == "importance":
@@ -122,6 +122,8 @@ def _draw_rows(model: Model, kind: str, data: Files, of: Label | None) -> Figure
     posterior = np.exp(scored.log_posterior[scored.is_scored])
     truth = [model.classes[c] for c in scored.label[scored.is_scored]]
     if kind == "confusion":
-        return plot.confusion(truth, [model.classes[c] for c in posterior.argmax(axis=1)], model.classes)
+        return plot.confusion(
+            truth, [model.classes[c] for c in posterior.argmax(axis=1)], model.classes, target=model.target
+        )
     draw = {"calibration": plot.calibration, "roc": plot.roc, "precision-recall": plot.precision_recall}[kind]
-    return draw(truth, posterior, model.classes, of)
+    return draw(truth, posterior, model.classes, of, target=model.target)

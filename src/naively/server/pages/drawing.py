@@ -8,12 +8,12 @@ from typing import Any
 
 from markupsafe import Markup, escape
 
-COLOURS = ("#0072b2", "#c26a00", "#00805c", "#a3488b", "#2a8fc7", "#c4451c", "#6b7280", "#8a6d00")
-INK, MUTED, LINE = "#1c1e21", "#5b616a", "#c9cdd3"
+from naively.explanation.nomogram import PROBABILITIES
+from naively.explanation.palette import INK, LINE, MUTED, PAPER
+
 FONT = "system-ui, -apple-system, 'Segoe UI', Roboto, 'Helvetica Neue', Arial, sans-serif"
 CHARACTER_WIDTH = 6.4  # pixels, of a text of 12 pixels
 MAX_MARK = 16  # characters of a mark of an axis
-PROBABILITY_TICKS = (0.001, 0.01, 0.05, 0.1, 0.25, 0.5, 0.75, 0.9, 0.95, 0.99, 0.999)
 AXIS_HEIGHT = 56
 LINE_HEIGHT = 14  # of names below an axis
 MAX_LINES = 3
@@ -97,7 +97,7 @@ def nomogram_picture(nomogram: dict[str, Any], width: int, colour: int, title: s
         parts += labels
         chosen = axis["position"]
         if chosen:
-            fill = COLOURS[colour]
+            fill = PAPER[colour]
             parts.append(element("circle", cx=xs[chosen - 1], cy=y, r=6, class_=f"fill c{colour}", fill=fill))
         y += AXIS_HEIGHT + (n_lines - 1) * LINE_HEIGHT
     parts += _total(nomogram, left, right, y, width, colour)
@@ -144,7 +144,7 @@ def _total(nomogram: dict[str, Any], left: float, right: float, y: float, width:
     y += 54
     parts += [text(left, y - 12, "probability", font_weight=600), line(left, y, right, y, "axis", stroke_width=2)]
     marks = []
-    for p in PROBABILITY_TICKS:
+    for p in PROBABILITIES:
         points = (math.log(p / (1 - p)) - nomogram["start"]) * nomogram["unit"]
         if 0 <= points <= most:
             marks.append((place(points), f"{100 * p:g} %"))
@@ -152,8 +152,8 @@ def _total(nomogram: dict[str, Any], left: float, right: float, y: float, width:
     parts += _marks(marks, y + 18, width)[0]
     x = place(nomogram["total_points"])
     parts.append(line(x, y - 54, x, y, f"stroke c{colour}", stroke_width=2))
-    parts.append(element("circle", cx=x, cy=y - 54, r=6, class_=f"fill c{colour}", fill=COLOURS[colour]))
-    parts.append(element("circle", cx=x, cy=y, r=6, class_=f"fill c{colour}", fill=COLOURS[colour]))
+    parts.append(element("circle", cx=x, cy=y - 54, r=6, class_=f"fill c{colour}", fill=PAPER[colour]))
+    parts.append(element("circle", cx=x, cy=y, r=6, class_=f"fill c{colour}", fill=PAPER[colour]))
     return parts
 
 
@@ -187,7 +187,7 @@ def calibration_picture(bins: Sequence[dict[str, Any]]) -> Markup:
         (x, low), (_, high) = at(b["probability"], b["observed"]["low"]), at(0, b["observed"]["high"])
         parts.append(line(x, low, x, high, "stroke c0", stroke_width=1.5, stroke_opacity="0.6"))
     points = [at(b["probability"], b["observed"]["value"]) for b in bins]
-    parts += [element("circle", cx=x, cy=y, r=4, class_="fill c0", fill=COLOURS[0]) for x, y in points]
+    parts += [element("circle", cx=x, cy=y, r=4, class_="fill c0", fill=PAPER[0]) for x, y in points]
     return square(
         "Calibration: observed share against predicted probability", "predicted probability, %", "right, %", parts
     )
@@ -204,7 +204,7 @@ def roc_picture(curves: Sequence[tuple[int, Sequence[Sequence[float]]]]) -> Mark
                 "polyline",
                 points=path,
                 fill="none",
-                stroke=COLOURS[colour],
+                stroke=PAPER[colour],
                 class_=f"stroke c{colour}",
                 stroke_width=2,
                 **dash,

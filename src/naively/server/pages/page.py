@@ -11,6 +11,7 @@ from starlette.requests import Request
 
 from naively.data.labelled import Label
 from naively.data.names import Names
+from naively.explanation.palette import N_COLOURS
 from naively.model.model import Model
 from naively.server.pages.address import Query, Row, query_of_row, row_of, texts_of_classes, whole_number
 from naively.server.problems import Problem
@@ -18,8 +19,6 @@ from naively.server.protocol import columns_of_texts
 from naively.server.served import ServedModel
 from naively.server.service import Service
 from naively.server.writer import Snapshot
-
-N_COLOURS = 8  # of classes, in the style sheet
 
 
 @dataclass

@@ -13,6 +13,7 @@ from starlette.responses import HTMLResponse, RedirectResponse, Response
 from starlette.routing import BaseRoute, Mount, Route
 from starlette.staticfiles import StaticFiles
 
+from naively.explanation.palette import style_sheet
 from naively.server.labelling import comment_of
 from naively.server.pages import ask, history, label
 from naively.server.pages.address import Query, parameter_of, query_of_row, row_of, whole_number
@@ -38,6 +39,7 @@ WIDE, NARROW = 600, 322  # pixels of a nomogram
 TITLES = {401: "A token is needed", 403: "Not allowed", 404: "Not found", 409: "This has changed", 503: "Too busy"}
 MAX_ROW_IN_LINK = 2000  # characters
 NO_STORE = {"Cache-Control": "no-store"}
+KEEP_AN_HOUR = {"Cache-Control": "max-age=3600"}
 
 
 class Pages:
@@ -71,6 +73,7 @@ class Pages:
         routes: list[BaseRoute] = [
             Route("/", self.start, name="start"),
             Route("/index.json", self.start_json),
+            Route("/static/palette.css", _palette),
             Mount("/static", _Static(directory=STATIC), name="static"),
         ]
         for key, build in builders.items():
@@ -167,13 +170,18 @@ class Pages:
         return RedirectResponse(page.link("label", [("skip", skip)] if skip else []), 303)
 
 
+async def _palette(request: Request) -> Response:
+    """Return the colours of classes as a style sheet."""
+    return Response(style_sheet(), headers=KEEP_AN_HOUR, media_type="text/css")
+
+
 class _Static(StaticFiles):
     """Files that a browser may keep for an hour."""
 
     def file_response(self, *args: Any, **kwargs: Any) -> Response:
         """Return the file."""
         response = super().file_response(*args, **kwargs)
-        response.headers["Cache-Control"] = "max-age=3600"
+        response.headers.update(KEEP_AN_HOUR)
         return response
 
 
