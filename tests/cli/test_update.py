@@ -59,7 +59,7 @@ def test_show_tells_how_many_rows_came_since_the_tuning() -> None:
 def test_a_new_class_needs_an_option() -> None:
     result = run("update", "m", "--set", "age=41", "--label", "hihg")
     assert result.exit_code == 1
-    assert "Did you mean 'high'? To add a class, give new_classes=True (in the shell: --new-class)" in result.stderr
+    assert "Did you mean 'high'? To add a class, give new_classes=True (in the shell: --new-class; " in result.stderr
     result = run("update", "m", "--set", "age=41", "--label", "middle", "--new-class")
     assert result.exit_code == 0, result.output
     assert naively.load("m").classes == ("high", "low", "middle")

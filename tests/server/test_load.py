@@ -192,3 +192,19 @@ def test_mixed_load(models: Path, n_warm_up: int, seconds: float) -> None:
         assert after - before < 20
         assert server.stop() == 0
     assert naively.load(models / "mail.naively").class_counts.sum() == 6
+
+
+def test_the_parts_of_a_response_are_sent_together_and_a_continue_at_once(models: Path) -> None:
+    body = BODY.encode()
+    head = f"POST /v2/models/mail/infer HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Length: {len(body)}\r\n".encode()
+    with running(models / "mail.naively") as server, connect(server.url) as connection:
+        connection.sendall(head + b"Expect: 100-continue\r\n\r\n")
+        assert connection.recv(65536).startswith(b"HTTP/1.1 100")
+        connection.sendall(body)
+        answer = connection.recv(65536)  # one packet
+        assert answer.startswith(b"HTTP/1.1 200")
+        assert answer.endswith(b"}")
+        connection.sendall(3 * (head + b"\r\n" + body))  # without waiting for answers
+        answers = b""
+        while answers.count(b"HTTP/1.1 200") < 3 or not answers.endswith(b"}"):
+            answers += connection.recv(65536)

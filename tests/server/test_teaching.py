@@ -77,6 +77,22 @@ def test_a_request_id_of_another_kind_or_another_user_is_another_request(client:
     assert "another change" in clash.json()["error"]
 
 
+def test_a_new_class_needs_a_parameter(client: Any, models: Path) -> None:
+    http = client(learn=True)
+    typo = [*DREAM, column("species", "BYTES", ["Adélie"])]
+    refused = post(http, "penguins/learn", typo, headers=TOKEN)
+    assert refused.status_code == 400
+    assert "no class 'Adélie'" in refused.json()["error"]
+    assert "Did you mean 'Adelie'?" in refused.json()["error"]
+    assert "over HTTP: the parameter new_classes" in refused.json()["error"]
+    assert len(naively.open(models / "penguins.naively").log()) == 1
+    wrong = post(http, "penguins/learn", typo, headers=TOKEN, parameters={"new_classes": "yes"})
+    assert (wrong.status_code, wrong.json()["error"]) == (422, "parameter 'new_classes': give true or false.")
+    allowed = post(http, "penguins/learn", typo, headers=TOKEN, parameters={"new_classes": True})
+    assert allowed.status_code == 200, allowed.text
+    assert "Adélie" in naively.load(models / "penguins.naively").classes
+
+
 def test_undo_and_a_stale_undo(client: Any, models: Path) -> None:
     http = client(learn=True)
     original = post(http, "penguins/infer", DREAM).json()["outputs"]
@@ -146,7 +162,8 @@ def test_wrong_rows_are_refused_and_nothing_changes(client: Any, models: Path) -
 def test_a_new_class(client: Any) -> None:
     http = client(learn=True)
     new = [*DREAM, column("species", "BYTES", ["Emperor"])]
-    assert post(http, "penguins/learn", new, headers=TOKEN).status_code == 200
+    response = post(http, "penguins/learn", new, headers=TOKEN, parameters={"new_classes": True})
+    assert response.status_code == 200, response.text
     classes = post(http, "penguins/infer", DREAM).json()["outputs"][1]["parameters"]["classes"]
     assert classes == ["Adelie", "Chinstrap", "Emperor", "Gentoo"]
 

@@ -218,7 +218,7 @@ def refuse_new_classes(classes: Sequence[Any], labels: Iterable[Any]) -> None:
         hint = f" Did you mean {similar[0]!r}?" if similar else ""
         raise InputError(
             f"the model has no class {listed(map(repr, new), 4)}; it has {listed(map(repr, classes), 4)}.{hint} "
-            "To add a class, give new_classes=True (in the shell: --new-class)."
+            "To add a class, give new_classes=True (in the shell: --new-class; over HTTP: the parameter new_classes)."
         )
 
 

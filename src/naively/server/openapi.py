@@ -14,7 +14,14 @@ Json = dict[str, Any]
 PARAMETERS: Json = {
     "type": "object",
     "description": "min_probability, threshold, of, prior; for explain also against and top; for ask costs; for learn, "
-    "forget and undo comment; for forget entry.",
+    "forget and undo comment; for learn new_classes; for forget entry.",
+    "properties": {
+        "new_classes": {
+            "type": "boolean",
+            "default": False,
+            "description": "Whether learn may add classes that the model does not have.",
+        },
+    },
 }
 SCHEMAS: Json = {
     "Input": {

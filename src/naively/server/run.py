@@ -19,9 +19,10 @@ from uvicorn.protocols.http.auto import AutoHTTPProtocol
 
 from naively.errors import InputError
 from naively.server.limits import Limits
+from naively.server.service import Service
 
 MAX_HEAD_BYTES = 65_536  # of the request line and all headers
-MAX_HELD_BYTES = 65_536  # of a response, until the end of a turn of the event loop
+MAX_HELD_BYTES = 65_536  # of a response, until its end
 BACKLOG = 1024
 Protocol: Any = AutoHTTPProtocol
 
@@ -39,26 +40,25 @@ LARGE_HEAD = refusal("431 Request Header Fields Too Large", "the headers are too
 
 
 class JoinedWrites:
-    """A transport that sends what is written in one turn of the event loop at once.
+    """A transport that sends the parts of a response together.
 
     The head and the body of a response are one packet and one call of the system instead of two. More than
-    `MAX_HELD_BYTES` are sent immediately, so that a stream sees that its client does not read.
+    `MAX_HELD_BYTES` are sent immediately, so that a stream sees that its client does not read. So is what does not
+    belong to a response, such as the status 100.
     """
 
-    def __init__(self, transport: asyncio.Transport) -> None:
-        """Write to this transport."""
+    def __init__(self, transport: asyncio.Transport, is_responding: Callable[[], bool]) -> None:
+        """Write to this transport; while it is responding, more will be written, or it will be flushed."""
         self._transport = transport
-        self._loop = asyncio.get_running_loop()
+        self._is_responding = is_responding
         self._parts: list[bytes] = []
         self._n_bytes = 0
 
     def write(self, data: bytes) -> None:
-        """Send bytes at the end of this turn."""
-        if not self._parts:
-            self._loop.call_soon(self.flush)
+        """Send bytes with those that follow."""
         self._parts.append(data)
         self._n_bytes += len(data)
-        if self._n_bytes > MAX_HELD_BYTES:
+        if self._n_bytes > MAX_HELD_BYTES or not self._is_responding():
             self.flush()
 
     def flush(self) -> None:
@@ -87,7 +87,7 @@ class Guarded(Protocol):  # type: ignore[misc]
 
     def connection_made(self, transport: asyncio.Transport) -> None:
         """Begin a connection, or refuse it."""
-        super().connection_made(JoinedWrites(transport))
+        super().connection_made(JoinedWrites(transport, self.is_responding))
         self.is_surplus = len(self.connections) > self.limits.connections
         self.start_timer()
 
@@ -115,6 +115,15 @@ class Guarded(Protocol):  # type: ignore[misc]
             self.refuse(LARGE_HEAD)
         elif self.timer is None:
             self.start_timer()
+
+    def is_responding(self) -> bool:
+        """Return whether the response to the last request has begun, but not ended."""
+        return self.cycle is not None and self.cycle.response_started and not self.cycle.response_complete
+
+    def on_response_complete(self) -> None:
+        """Send what is left of a response."""
+        self.transport.flush()
+        super().on_response_complete()
 
     def start_timer(self) -> None:
         """Refuse the connection if the head of a request does not arrive in time."""
@@ -192,6 +201,9 @@ def run(application: Starlette, listener: socket.socket, limits: Limits, on_read
         timeout_graceful_shutdown=int(limits.seconds) + 1,
     )
     server = Server(config, on_ready)
+    service: Service = application.state.service
+    for served in service:
+        served.scorer.is_alone = lambda: len(server.server_state.tasks) < 2
     gc.collect()
     gc.freeze()  # models stay: looking through them for garbage would take longer than a request
     server.run([listener])

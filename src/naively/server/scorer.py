@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from itertools import chain
 from types import NoneType
 from typing import Any
 
 from naively._kernels.types import Codes32, Floats
-from naively.data.frames import table_of_columns
+from naively.data.table import ColumnTable, Table
+from naively.data.values import column_of_type
 from naively.errors import InputError
 from naively.model.decide import Rule
 from naively.model.model import Model
@@ -24,9 +25,14 @@ MAX_ROWS_IN_LOOP = 64  # more rows are scored in a thread, so that other request
 MAX_CHARACTERS_IN_LOOP = 50_000  # … or more text
 
 
-def score(model: Model, columns: Columns, n_rows: int, rule: Rule | None = None) -> tuple[Codes32, Floats]:
-    """Return the position of each row's class, −1 for none, and the posteriors; nothing warns."""
-    table = table_of_columns(columns or {name: [None] * n_rows for name in model.schema.names[:1]})
+def score(
+    model: Model, columns: Columns, n_rows: int, types: tuple[type, ...], rule: Rule | None = None
+) -> tuple[Codes32, Floats]:
+    """Return the position of each row's class, −1 for none, and the posteriors; nothing warns.
+
+    `types` are those of the values of each column, NoneType if all are missing.
+    """
+    table: Table = ColumnTable(tuple(columns), n_rows, tuple(map(column_of_type, columns, columns.values(), types)))
     if len(columns) < len(model.schema.names):
         table, _ = table.with_absent_columns(model.schema.names)
     positions, posterior, _ = score_positions(model, table, rule)
@@ -48,6 +54,7 @@ class Scorer:
 
     def __init__(self, writer: Writer) -> None:
         """Score by the snapshots of this writer."""
+        self.is_alone: Callable[[], bool] = lambda: False  # whether no other request has arrived; the server knows it
         self._writer = writer
         self._jobs: list[_Job] = []
         self._thread: asyncio.Future[None] | None = None  # scores jobs at present
@@ -56,7 +63,8 @@ class Scorer:
         """Return the snapshot that has scored these rows, positions of classes and posteriors."""
         job = _Job(columns, n_rows, types)
         self._jobs.append(job)
-        await asyncio.sleep(0)  # other requests that have arrived are read; the first one scores all
+        if not self.is_alone():
+            await asyncio.sleep(0)  # other requests that have arrived are read; the first one scores all
         while job.result is None:
             if self._thread is None:
                 self._score_all()
@@ -92,10 +100,12 @@ def types_of(columns: Columns) -> tuple[type, ...]:
 
 
 def _n_characters(jobs: list[_Job]) -> int:
-    texts = (
-        values for job in jobs for values, kind in zip(job.columns.values(), job.types, strict=True) if kind is str
-    )
-    return sum(len(text) for values in texts for text in values if text is not None)
+    n_characters = 0
+    for job in jobs:
+        for values, kind in zip(job.columns.values(), job.types, strict=True):
+            if kind is str:
+                n_characters += sum(map(len, filter(None, values)))
+    return n_characters
 
 
 def _score_jobs(snapshot: Snapshot, jobs: list[_Job]) -> None:
@@ -113,9 +123,9 @@ def _score_together(snapshot: Snapshot, jobs: list[_Job]) -> list[Scored | BaseE
     first = jobs[0]
     try:
         if len(jobs) == 1:
-            return [(snapshot, *score(snapshot.model, first.columns, first.n_rows))]
+            return [(snapshot, *score(snapshot.model, first.columns, first.n_rows, first.types))]
         merged = {name: list(chain.from_iterable(job.columns[name] for job in jobs)) for name in first.columns}
-        positions, posterior = score(snapshot.model, merged, sum(job.n_rows for job in jobs))
+        positions, posterior = score(snapshot.model, merged, sum(job.n_rows for job in jobs), first.types)
     except Exception as error:
         return [error] if len(jobs) == 1 else [_score_together(snapshot, [job])[0] for job in jobs]
     results: list[Scored | BaseException] = []

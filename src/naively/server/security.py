@@ -50,6 +50,10 @@ class Access:
     may_learn: bool = False
 
 
+READER = Access()
+NOBODY = Access(may_read=False)
+
+
 @dataclass(frozen=True)
 class Token:
     """A secret that lets its holder read, or read and learn.
@@ -140,14 +144,15 @@ class Policy:
     def access(self, path: str, bearer: str | None, cookie: str | None) -> Access:
         """Return what the holder of a token may do."""
         secret = bearer if bearer is not None else cookie
+        anybody = NOBODY if self.read_needs_token and path not in OPEN_PATHS else READER
         if secret is None:
-            return Access(may_read=not self.read_needs_token or path in OPEN_PATHS)
+            return anybody
         token = self.find(secret)
         if token is not None:
             return Access(token.name, True, token.may_learn)
         if bearer is not None:
             raise Problem(401, "this token is not valid.", {"WWW-Authenticate": "Bearer"})
-        return Access(may_read=not self.read_needs_token or path in OPEN_PATHS)  # a cookie of an earlier start
+        return anybody  # a cookie of an earlier start
 
     def find(self, secret: str) -> Token | None:
         """Return the token with this secret. All are compared, in a time that does not depend on the secret."""

@@ -65,7 +65,7 @@ class ServedModel:
         self.path = Path(path)
         self.may_learn = may_learn
         self._writer = Writer(self.path)
-        self._scorer = Scorer(self._writer)
+        self.scorer = Scorer(self._writer)
         self._versions: dict[int, Snapshot] = {}
         self.n_rows = 0  # predicted so far
         self.corrections: deque[bool] = deque(maxlen=MAX_CORRECTIONS)  # whether the class of a row taught was known
@@ -117,7 +117,7 @@ class ServedModel:
         """
         if types is None:
             types, n_rows = types_of(columns), len(next(iter(columns.values()), [None] * n_rows))
-        snapshot, positions, posterior = await self._scorer.score(columns, n_rows, types)
+        snapshot, positions, posterior = await self.scorer.score(columns, n_rows, types)
         return answer(snapshot, positions, posterior)
 
     async def log(self) -> tuple[Entry, ...]:
@@ -132,6 +132,7 @@ class ServedModel:
         source: str = "",
         comment: str = "",
         request_id: str | None = None,
+        new_classes: bool = False,
     ) -> Change:
         """Count rows as one entry; a request id that was used before counts once."""
 
@@ -139,7 +140,7 @@ class ServedModel:
             before = self._before(ledger, columns, len(labels))
             rows = _all_columns(before.model, columns, len(labels))
             entry = ledger.update(
-                rows, list(labels), source=source, comment=comment, request_id=request_id, new_classes=True
+                rows, list(labels), source=source, comment=comment, request_id=request_id, new_classes=new_classes
             )
             if entry.number <= before.version:
                 return self._repeated(ledger, entry, columns, len(labels))
@@ -213,7 +214,7 @@ def answer(snapshot: Snapshot, positions: Any, posterior: Floats) -> Answer:
 
 def predict_with(snapshot: Snapshot, columns: Columns, n_rows: int, rule: Rule | None = None) -> Answer:
     """Return the predictions of one request by a rule, not scored together with others."""
-    return answer(snapshot, *score(snapshot.model, columns, n_rows, rule))
+    return answer(snapshot, *score(snapshot.model, columns, n_rows, types_of(columns), rule))
 
 
 def _all_columns(model: Model, columns: Mapping[str, Any], n_rows: int) -> dict[str, Any]:

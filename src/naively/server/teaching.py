@@ -36,7 +36,12 @@ async def learn(request: HttpRequest) -> HttpResponse:
     access = require_learn(request)
     served, call, columns, labels = await _labelled_rows(request)
     change = await served.learn(
-        columns, labels, source=access.name, comment=_comment(call.parameters), request_id=_scoped(access.name, call.id)
+        columns,
+        labels,
+        source=access.name,
+        comment=_comment(call.parameters),
+        request_id=_scoped(access.name, call.id),
+        new_classes=_new_classes(call.parameters),
     )
     return _response(request, served, change, call.id)
 
@@ -97,7 +102,7 @@ async def _labelled_rows(
 
 
 def as_class(model: Model, label: Any) -> Label:
-    """Return the class that is written like this, or the label itself if it is a new class."""
+    """Return the class that is written like this, or the label itself if there is none."""
     return next((known for known in model.classes if known == label or str(known) == label), label)
 
 
@@ -111,6 +116,13 @@ def _comment(parameters: dict[str, Any]) -> str:
     if not isinstance(comment, str) or len(comment) > MAX_COMMENT:
         raise Problem(422, f"parameter 'comment': give a text of at most {MAX_COMMENT:,} characters.")
     return comment
+
+
+def _new_classes(parameters: dict[str, Any]) -> bool:
+    new_classes = parameters.get("new_classes", False)
+    if not isinstance(new_classes, bool):
+        raise Problem(422, "parameter 'new_classes': give true or false.")
+    return new_classes
 
 
 def _response(request: HttpRequest, served: ServedModel, change: Change, request_id: str | None) -> HttpResponse:
