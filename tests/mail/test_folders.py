@@ -17,7 +17,7 @@ from naively.mail import MailModel, read
 from naively.mail.folders import Watcher, mailboxes, move_all, move_back, plan_sort
 from naively.mail.sources import files_of_maildir
 
-N_KILLS = 100 if os.environ.get("NAIVELY_SOAK") else 6
+N_KILLS = 100 if os.environ.get("NAIVELY_SOAK") else 10
 
 
 @pytest.fixture

@@ -16,12 +16,11 @@ import warnings
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from naively.errors import InputError
-from naively.explanation import Explanation, explain
 from naively.families import Family, Text
 from naively.mail.reader import EXTRACTOR, Mail
 from naively.mail.sample import Sample
@@ -30,6 +29,9 @@ from naively.model.calibrate import Tuning
 from naively.store.entries import Entry
 from naively.store.keyed import Position, Taught, create_keyed
 from naively.store.ledger import Ledger
+
+if TYPE_CHECKING:
+    from naively.explanation import Explanation
 
 SPAM = "spam"
 MIN_MAILS = 20  # of a class; below, every answer is unsure
@@ -251,6 +253,8 @@ class MailModel:
 
     def explain(self, mail: Mail, n: int = 20) -> Explanation:
         """Return the explanation of the answer for a mail."""
+        from naively.explanation import explain
+
         model = self.ledger.model()
         of = SPAM if SPAM in model.classes else None
         (explanation,) = explain(model, _table([mail]), of=of, top=n, changes=False)

@@ -22,6 +22,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from email.message import Message
+from functools import cached_property, lru_cache
 from typing import NamedTuple
 
 from naively.mail.html import MAX_TAGS, read_html
@@ -51,18 +52,31 @@ NAMED_HEADERS = frozenset({
 ADDRESS_HEADERS = {"from": "from", "to": "to", "cc": "to"}
 READ_HEADERS = VALUE_HEADERS | ROUTE_HEADERS | NAMED_HEADERS | {"date"}
 
+_PARSER = email.parser.BytesParser(policy=email.policy.compat32)
 _FIELD_NAME = re.compile(rb"([!-9;-~]+)[ \t]*:")
 _MBOX_QUOTE = re.compile(rb"^>+(?=From )", re.MULTILINE)
 _ENCODED_WORD = re.compile(
     r"=\?([^?\s*]{1,40})(?:\*[^?\s]*)?\?([bq])\?([^?]*)\?=(\s+(?==\?[^?\s]+\?[bq]\?))?", re.IGNORECASE
 )
 _ADDRESS = re.compile(r"([^\s<>@,;:\"'()\[\]]{1,100})@([^\s<>@,;:\"'()\[\]]{1,200})")
+# Without IGNORECASE, and with a set of first letters, a search skips most of a text. ſ, ı and İ are letters of these
+# words as IGNORECASE reads them.
 _URL = re.compile(
-    r"(?:https?|ftp)://[^\s<>\"']{1,2000}|www\.[^\s<>\"']{1,2000}|mailto:[^\s<>\"']{1,500}", re.IGNORECASE
+    r"([hHfFwWmM](?:(?:(?<=[hH])[tT][tT][pP][sSſ]?|(?<=[fF])[tT][pP])://[^\s<>\"']{1,2000}|"
+    r"(?<=[wW])[wW][wW]\.[^\s<>\"']{1,2000}|(?<=[mM])[aA][iIıİ][lL][tT][oO]:[^\s<>\"']{1,500}))"
 )
 _HOST = re.compile(
     r"(?:(\w{1,10}):)?(?:/{0,3})(?:[^/?#@\s]{0,200}@)?([^/?#:\s]{1,200})(?::(\d{1,5}))?([^\s]{0,500})", re.DOTALL
 )
+_HOST_LABEL = re.compile(r"[\w-]+")
+_PATH_WORD = re.compile(r"[^\W\d_]{3,20}")
+_VALUE_WORD = re.compile(r"\w+")
+_HTML_START = re.compile(r"\s*<(?:!doctype|html|head|body|table|div)\b", re.IGNORECASE)
+_PARAMETERS = {
+    name: re.compile(rf"[;\s]{name}\*?(?:0\*?)?\s*=\s*(?:\"([^\"]*)\"?|([^\s;]+))", re.IGNORECASE)
+    for name in ("charset", "filename", "name")
+}
+_CAPITALS = bytes(range(ord("A"), ord("Z") + 1))
 _PLAIN_NUMBER = re.compile(r"[\d.]+|0x[0-9a-f.x]+|\d+", re.IGNORECASE)
 _TEXT_CODEC_EXCEPTIONS = frozenset({"idna", "punycode", "unicode_escape", "raw_unicode_escape", "undefined"})
 _TOP_DOMAINS = frozenset({"ac", "co", "com", "edu", "gov", "net", "or", "org"})  # before a country: example.co.uk
@@ -86,7 +100,7 @@ class Mail:
     def __getitem__(self, name: str) -> str:
         return self.fields[name]
 
-    @property
+    @cached_property
     def columns(self) -> dict[str, str]:
         """The two texts that are counted: `head`, and `body` with what is hidden in it.
 
@@ -133,7 +147,7 @@ def read(data: bytes) -> Mail:
     True
     """
     head, body, is_complete = _split(data)
-    message = _parse(head + b"\n\n" + body)
+    message = _parse(head, body)
     row = _Row()
     ids = row.read_headers(message)
     try:
@@ -160,13 +174,24 @@ def _split(data: bytes) -> tuple[bytes, bytes, bool]:
     while data[start : start + 1] in (b"\n", b"\r"):
         start += 1
     limit = start + MAX_RAW_HEADER_BYTES
-    empty_line = HEAD_END.search(data, start, limit)
-    end = min(len(data), limit) if empty_line is None else empty_line.start()
+    end = _head_end(data, start, limit)
     head = _read_lines(_line_ends(data[start:end]))
     raw = data[end : end + 3 * MAX_BODY_BYTES]
-    body = _MBOX_QUOTE.sub(b"", _line_ends(raw)).strip(b"\n")
+    body = _line_ends(raw)
+    if b">From " in body:
+        body = _MBOX_QUOTE.sub(b"", body)
+    body = body.strip(b"\n")
     is_complete = len(body) <= MAX_BODY_BYTES and end + len(raw) == len(data)
     return head, body[:MAX_BODY_BYTES], is_complete
+
+
+def _head_end(data: bytes, start: int, limit: int) -> int:
+    """Return where the headers end: before the line end of the last one."""
+    end = data.find(b"\n\n", start, limit)
+    if end >= 0 and data.find(b"\r", start, end) < 0:
+        return end
+    empty_line = HEAD_END.search(data, start, limit)
+    return min(len(data), limit) if empty_line is None else empty_line.start()
 
 
 def _line_ends(data: bytes) -> bytes:
@@ -189,10 +214,18 @@ def _read_lines(head: bytes) -> bytes:
     return b"\n".join(lines)
 
 
-def _parse(data: bytes) -> Message:
-    """Return the parts of a mail; a mail that is nested too deeply as one part of plain text."""
+def _parse(head: bytes, body: bytes) -> Message:
+    """Return the parts of a mail; a mail that is nested too deeply as one part of plain text.
+
+    The body of a mail of one part is not looked at line by line.
+    """
+    data = head + b"\n\n" + body
     try:
-        return email.parser.BytesParser(policy=email.policy.compat32).parsebytes(data)
+        message = _PARSER.parsebytes(head, headersonly=True)
+        if head and not message.get_payload() and message.get_content_maintype() not in ("multipart", "message"):
+            message.set_payload(body.decode("ascii", "surrogateescape"))
+            return message
+        return _PARSER.parsebytes(data)
     except (RecursionError, ValueError, LookupError, TypeError, AttributeError):
         message = Message(policy=email.policy.compat32)
         message.set_payload(data.decode("ascii", "surrogateescape"))
@@ -229,7 +262,7 @@ def _payload(message: Message) -> bytes:
 
 def _parameter(value: str, name: str) -> str:
     """Return a parameter of a header such as Content-Type; charset="x", charset=x and charset*=utf-8''x are read."""
-    match = re.search(rf"[;\s]{name}\*?(?:0\*?)?\s*=\s*(?:\"([^\"]*)\"?|([^\s;]+))", f";{value}", re.IGNORECASE)
+    match = _PARAMETERS[name].search(f";{value}") if "=" in value else None
     return "" if match is None else (match.group(1) or match.group(2) or "")[:200]
 
 
@@ -323,7 +356,7 @@ class _Row:
                 self._read_addresses("route", _unfolded(value))
             elif name in VALUE_HEADERS:
                 self.add(
-                    "headers", join(f"{one_word(name)}_{word}" for word in re.findall(r"\w+", _unfolded(value))[:12])
+                    "headers", join(f"{one_word(name)}_{word}" for word in _VALUE_WORD.findall(_unfolded(value))[:12])
                 )
         self.shape("recipients", bucket(n_recipients))
         for name in ("from", "to", "subject", "message-id"):
@@ -363,7 +396,7 @@ class _Row:
                 self.shape("charset", one_word(section.charset.lower()))
             if section.name:
                 self.shape("file", one_word(section.name.rpartition(".")[2].lower())[:10])
-                self.add("shape", join(f"file_{word}" for word in re.findall(r"\w+", _unfolded(section.name))[:8]))
+                self.add("shape", join(f"file_{word}" for word in _VALUE_WORD.findall(_unfolded(section.name))[:8]))
             data = section.data
             if section.is_attachment:
                 self.shape("attachment", one_word(section.kind), bucket(len(data)) if section.is_complete else "cut")
@@ -382,15 +415,14 @@ class _Row:
     def read_text(self, text: str) -> int:
         """Add plain text and the links in it; return the number of words, roughly."""
         text = text[: MAX_FIELD_CHARACTERS["body"]]
-        urls = _URL.findall(text)
-        if urls:
-            text = _URL.sub(" ", text)
-            for url in urls:
-                self._read_link(url)
+        parts = _URL.split(text)  # every second one is a link
+        text = " ".join(parts[::2])
+        for url in parts[1::2]:
+            self._read_link(url)
         self.add("body", text)
         n_words = text.count(" ") + text.count("\n")
         letters = text[:4000]
-        if sum(map(str.isupper, letters)) > 0.4 * len(letters) > 20:
+        if _n_capitals(letters) > 0.4 * len(letters) > 20:
             self.shape("capitals")
         for sign, name in (("!", "exclamations"), ("$", "dollars")):
             if sign in text:
@@ -435,12 +467,18 @@ class _Row:
             words.append("number_as_host")
         if "%" in path:
             words.append("coded_path")
-        words += re.findall(r"[^\W\d_]{3,20}", path)[:8]
+        words += _PATH_WORD.findall(path)[:8]
         self.add("links", " ".join(words))
 
 
 def _looks_like_html(text: str) -> bool:
-    return re.match(r"\s*<(?:!doctype|html|head|body|table|div)\b", text[:500], re.IGNORECASE) is not None
+    return _HTML_START.match(text[:500]) is not None
+
+
+def _n_capitals(text: str) -> int:
+    if text.isascii():
+        return len(text) - len(text.encode().translate(None, _CAPITALS))
+    return sum(map(str.isupper, text))
 
 
 def _domain(host: str) -> str:
@@ -449,7 +487,12 @@ def _domain(host: str) -> str:
     >>> _domain("mail.example.co.uk")
     'mail_example_co_uk example_co_uk'
     """
-    labels = re.findall(r"[\w-]+", host.lower()[:100])
+    return _host_words(host.lower()[:100])
+
+
+@lru_cache(maxsize=4096)
+def _host_words(host: str) -> str:
+    labels = _HOST_LABEL.findall(host)
     n_labels = 3 if len(labels) > 2 and labels[-2] in _TOP_DOMAINS and len(labels[-1]) == 2 else 2
     complete, registered = one_word(" ".join(labels)), one_word(" ".join(labels[-n_labels:]))
     return complete if complete == registered else f"{complete} {registered}"

@@ -108,7 +108,7 @@ class Sample:
 
 
 def _packed(text: str) -> bytes:
-    return zlib.compress(text.encode("utf-8", "surrogatepass"), 6)
+    return zlib.compress(text.encode("utf-8", "surrogatepass"), 1)
 
 
 def _text(data: bytes) -> str:

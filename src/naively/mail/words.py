@@ -49,10 +49,12 @@ def clean(text: str) -> str:
     >>> clean("free\\n\\n" + "A" * 100 + " 発票代開")
     'free 発票 票代 代開'
     """
-    text = _DATA.sub(_shorten, text)
-    if not text.isascii():
-        text = _UNSPACED.sub(_pair, text)
-    return " ".join(text.split())
+    words = text.split()
+    if any(len(word) > MAX_WORD_CHARACTERS for word in words):
+        words = [_DATA.sub(_shorten, word) if len(word) > MAX_WORD_CHARACTERS else word for word in words]
+        words = " ".join(words).split()
+    text = " ".join(words)
+    return text if text.isascii() else " ".join(_UNSPACED.sub(_pair, text).split())
 
 
 def one_word(text: str) -> str:
