@@ -30,7 +30,7 @@ def local(table: pa.Table, model: naively.Model, **settings: Any) -> naively.Mod
 
 
 @pytest.mark.parametrize("name", TABLES)
-@pytest.mark.parametrize("n_partitions", [1, 7])
+@pytest.mark.parametrize("n_partitions", [1, 2, 7, 100])
 def test_fit_is_the_local_fit(spark: Any, name: str, n_partitions: int) -> None:
     df = spark.createDataFrame(TABLES[name]).repartition(n_partitions)
     with pytest.warns(naively.LeftOutWarning, match="rows have no 'y' and were left out") as issued:
@@ -48,6 +48,35 @@ def test_partitions_of_one_class_and_empty_ones(spark: Any) -> None:
         model = naively.spark.fit(df, "y", tune=False, prior="uniform")
     assert_same_counts(model, local(TABLES["mixed"], model, tune=False))
     assert model.prior == naively.ClassPrior.of("uniform", model.classes)
+
+
+def test_small_parts_that_exceed_a_result(spark: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Small parts come with their sizes, unless all of them exceed one result; then executors add them first."""
+    too_large: list[bool] = []
+
+    def observed(query: Any) -> Any:
+        result = query_unless_too_large(query)
+        too_large.append(result is None)
+        return result
+
+    query_unless_too_large = engine._unless_too_large
+    monkeypatch.setattr(engine, "_unless_too_large", observed)
+    random = np.random.default_rng(1)
+    texts = [" ".join(f"{word:x}" for word in random.integers(0, 2**60, 40)) for _ in range(2000)]
+    table = pa.table({"text": texts, "y": ["a", "b"] * 1000})
+    schema = naively.infer_schema(table, "y")
+    model = naively.spark.fit(spark.createDataFrame(table).repartition(40), "y", schema=schema, tune=False)
+    assert too_large == [True, False]
+    assert_same_counts(model, naively.fit(table, "y", schema=schema, tune=False))
+
+
+def test_a_class_and_a_word_that_one_partition_has(spark: Any) -> None:
+    table = pa.table({"text": [f"same word{i}" for i in range(60)], "y": ["a", "b"] * 29 + ["only", None]})
+    rows = spark.createDataFrame(table).repartition(6, "text")
+    with pytest.warns(naively.LeftOutWarning, match="1 of 60 rows"):
+        model = naively.fit(rows, "y", tune=False)
+    assert model.classes == ("a", "b", "only")
+    assert_same_counts(model, local(table, model, tune=False))
 
 
 def test_parts_are_added_in_a_tree(spark: Any, monkeypatch: pytest.MonkeyPatch) -> None:

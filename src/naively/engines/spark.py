@@ -17,7 +17,7 @@ import warnings
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from naively import errors
 from naively.data.frames import is_spark_frame
@@ -51,9 +51,11 @@ FAN_IN = 8  # parts that one executor adds
 N_SHARDS = 8  # of words, if there are many
 CHUNK_BYTES = 2**22  # of a part in a row
 MAX_COLLECTED_BYTES = 2**26  # of parts that the driver adds itself
+SMALL_BYTES = 2**16  # of a chunk that comes to the driver with its size, in the query that computes it
 DEFAULT_RESULT_BYTES = 2**30  # of Spark's spark.driver.maxResultSize
 PART_SCHEMA = "number long, chunk int, n_chunks int, n_keys long, notes string, data binary"
 KINDS_OF_CLASSES = ((bool, "boolean"), (int, "bigint"), (float, "double"), (str, "string"))
+Result = TypeVar("Result")
 UNITS = {"k": 2**10, "m": 2**20, "g": 2**30, "t": 2**40, "b": 1}
 
 
@@ -284,10 +286,11 @@ def _splitter(n_shards: int, chunk_bytes: int) -> Callable[[pa.Table], pa.Table]
 
 @dataclass(frozen=True)
 class _Parts:
-    """A frame of parts that Spark keeps, and for each row its part, chunk, number of keys and bytes."""
+    """A frame of parts that Spark keeps; for each row its part, chunk, number of keys and bytes; small chunks."""
 
     frame: DataFrame
     rows: list[tuple[int, int, int, int]]
+    small_chunks: list[tuple[int, int, bytes]]
 
     @classmethod
     def of(cls, frame: DataFrame) -> _Parts:
@@ -295,13 +298,20 @@ class _Parts:
         from pyspark.sql import functions as f
 
         persisted = frame.persist()
+        n_bytes = f.length("data")
+        sizes = ["number", "chunk", "n_keys", n_bytes.alias("n_bytes"), "notes"]
+        small = f.when(n_bytes <= SMALL_BYTES, f.col("data")).alias("data")
         try:
-            sizes = persisted.select("number", "chunk", "n_keys", f.length("data").alias("n_bytes"), "notes").collect()
-            _raise_notes(row["notes"] for row in sizes)
+            rows = _unless_too_large(persisted.select(*sizes, small).collect)
+            if rows is None:  # many small parts
+                rows = persisted.select(*sizes, f.lit(None).alias("data")).collect()
+            _raise_notes(row["notes"] for row in rows)
         except BaseException:
             persisted.unpersist()
             raise
-        return cls(persisted, sorted((row["number"], row["chunk"], row["n_keys"], row["n_bytes"]) for row in sizes))
+        places = sorted((row["number"], row["chunk"], row["n_keys"], row["n_bytes"]) for row in rows)
+        chunks = [(row["number"], row["chunk"], row["data"]) for row in rows if row["data"] is not None]
+        return cls(persisted, places, chunks)
 
     @property
     def n_parts(self) -> int:
@@ -326,16 +336,16 @@ class _Parts:
             self.frame.unpersist()
 
     def collect(self, budget: int) -> list[Part]:
-        """Return the parts on the driver, in as many queries as the size of a result requires."""
+        """Return the parts on the driver: the small chunks are here, others in as many queries as results require."""
         from pyspark.sql import functions as f
 
-        chunks: list[tuple[int, int, bytes]] = []
+        chunks, here = list(self.small_chunks), {(number, chunk) for number, chunk, _ in self.small_chunks}
         try:
-            for first, last in _runs_within(self.rows, budget):
+            for first, last in _runs_within([row for row in self.rows if row[:2] not in here], budget):
                 place = f.struct("number", "chunk")
                 low, high = (f.struct(f.lit(n).cast("long"), f.lit(c).cast("int")) for n, c in (first, last))
                 rows = self.frame.where((place >= low) & (place <= high)).select("number", "chunk", "data").collect()
-                chunks += [(row["number"], row["chunk"], row["data"]) for row in rows]
+                chunks += [(row["number"], row["chunk"], row["data"]) for row in rows if row[:2] not in here]
         finally:
             self.frame.unpersist()
         return _parts_of_chunks(chunks)
@@ -406,19 +416,26 @@ def _first_rows(df: DataFrame, y: str) -> pa.Table:
 
     labelled = df.where(f.col(_quoted(y)).isNotNull())
     n_rows = FIRST_ROWS
-    while True:
-        try:
-            first = labelled.limit(n_rows).toArrow()
-        except Exception as error:  # of Spark or of its gateway, by version
-            if "maxResultSize" not in str(error) or n_rows < 64:
-                raise
-            n_rows //= 4
-            continue
-        if not first.num_rows:
-            n_all = df.count()
-            RowTally(n_all, n_all).report(y)  # raises
-        rows: pa.Table = first
-        return rows
+    first: pa.Table | None = None
+    while first is None and n_rows >= 64:
+        first = _unless_too_large(labelled.limit(n_rows).toArrow)
+        n_rows //= 4
+    if first is None:
+        first = labelled.limit(n_rows).toArrow()
+    if not first.num_rows:
+        n_all = df.count()
+        RowTally(n_all, n_all).report(y)  # raises
+    return first
+
+
+def _unless_too_large(query: Callable[[], Result]) -> Result | None:
+    """Return the result of a query, None if it exceeds the size of a result."""
+    try:
+        return query()
+    except Exception as error:  # of Spark or of its gateway, by version
+        if "maxResultSize" not in str(error):
+            raise
+        return None
 
 
 def _numbered(df: DataFrame) -> DataFrame:
