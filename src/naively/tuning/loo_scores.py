@@ -31,7 +31,8 @@ if TYPE_CHECKING:
 
 Floats = NDArray[np.float64]
 MAX_NUMBERS_HELD = 2**22  # of (row, column, class) evidence, where only its sum over columns is needed
-MAX_FOLD_KEYS = 256  # of a column, among which the bins without a fold are chosen
+MAX_FOLD_KEYS, MIN_FOLD_KEYS = 256, 64  # of a column, among which the bins without a fold are chosen
+FOLD_KEYS = 2**14  # the same of all columns, between these ends
 MAX_NATS = 1000.0  # of evidence against a class: what takes the place of infinity
 
 
@@ -195,7 +196,8 @@ class LooScorer:
         """Return what the family chooses without a fold; its smoothing does not matter for that."""
         key = type(block.family).__name__, block.names, block.role
         if key not in self._structures:
-            coarse = statistic.with_max_keys(MAX_FOLD_KEYS)
+            n_keys = FOLD_KEYS // max(1, len(self.model.schema.names))
+            coarse = statistic.with_max_keys(int(np.clip(n_keys, MIN_FOLD_KEYS, MAX_FOLD_KEYS)))
             parts = [self._statistic_of_fold(f, block, coarse) for f in range(FOLDS)]
             rests = (coarse if part is None else coarse - part for part in parts)
             self._structures[key] = [block.family.structure(rest) for rest in rests]

@@ -135,7 +135,7 @@ def cross_fitted(model: Model, sample: Sample) -> CrossFitted:
             problem, log_posterior = _textbook(scorer, textbook)
         else:
             log_posterior = _textbook(scorer, textbook)[1]
-            rows = _judge(scorer, log_posterior, _features_under(scorer, model.tuning))
+            rows = _judge(scorer, log_posterior, _features_under(scorer, model.tuning, textbook))
             problem, calibration = rows.problem, rows.plain
             evidence = table_evidence(scorer) if model.tuning.table_weights else None
             if evidence is not None:
@@ -187,7 +187,7 @@ def _tuned(model: Model, sample: Sample, rests: Mapping[int, Model] | None) -> T
             few = LooScorer(model, sample.where(is_searched), scorer)
             choices = _tuning_of_choices(model, search(few, textbook.where(is_searched, word_features_of(few))))
             if choices.families or choices.exponents:
-                features = _features_under(scorer, choices)
+                features = _features_under(scorer, choices, textbook)
         rows = _judge(scorer, log_posterior, features)
         if rows.plain.solution is None:
             worth = _importance_by_textbook(scorer, textbook)
@@ -248,7 +248,7 @@ def _importance_on(model: Model, tuning: Tuning | None, sample: Sample) -> tuple
     log_posterior = _textbook(scorer, textbook)[1]
     calibration = Calibration(None, 1.0, log_posterior)
     if tuning is not None and not tuning.is_textbook:
-        features = _features_under(scorer, tuning)
+        features = _features_under(scorer, tuning, textbook)
         rows = _judge(scorer, log_posterior, features)
         calibration = rows.plain
         evidence = table_evidence(scorer) if tuning.table_weights else None
@@ -312,10 +312,12 @@ def _warn_of_copies(model: Model, sample: Sample) -> None:
         )
 
 
-def _features_under(scorer: LooScorer, tuning: Tuning) -> Features:
-    """Return the features under the families and length exponents of a tuning."""
-    model = scorer.model.with_tuning(Tuning(families=tuning.families))
-    features = features_of(LooScorer(model, scorer.sample, scorer))
+def _features_under(scorer: LooScorer, tuning: Tuning, textbook: Features) -> Features:
+    """Return the features under the families and length exponents of a tuning; those of the textbook are given."""
+    features = textbook
+    if tuning.families:
+        model = scorer.model.with_tuning(Tuning(families=tuning.families))
+        features = features_of(LooScorer(model, scorer.sample, scorer))
     words = [replace(word, length_exponent=tuning.exponents.get(word.key, 0.0)) for word in features.words]
     return replace(features, words=tuple(words))
 
