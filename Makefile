@@ -59,7 +59,7 @@ mail: $(VENV)/.installed ## the mail server with Debian's spamc; skipped if it c
 check: $(VENV)/.installed ## style of Python and C++, types, layers, spelling
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
-	$(BIN)/mypy
+	$(BIN)/mypy --num-workers 2
 	$(BIN)/lint-imports
 	$(BIN)/codespell
 	$(BIN)/clang-format --dry-run --Werror $(filter core/%,$(CORE))
@@ -94,6 +94,8 @@ SOURCES := $(CORE) $(wildcard src/naively/*.py src/naively/*/*.py src/naively/*/
 built = rm -rf $(2) && $(BIN)/python -m pip install --quiet --no-build-isolation --no-deps --target $(2) \
 	-C cmake.define.$(1) -C build-dir=$(2)-objects . && touch $(2)/.built
 runtime = $$($(CXX) -print-file-name=$(1).so) $$($(CXX) -print-file-name=libstdc++.so)
+# Tests on the core of such a package, with the plugin tools/built_core.py: $(call tested,folder,arguments)
+tested = PYTHONPATH=tools NAIVELY_BUILD=$(1) $(BIN)/python -m pytest -p built_core -p no:cacheprovider -q $(2)
 
 $(SANITIZED)/.built: $(VENV)/.installed $(SOURCES)
 	$(call built,NAIVELY_SANITIZE=address$(comma)undefined,$(SANITIZED))
@@ -106,14 +108,14 @@ $(PORTABLE)/.built: $(VENV)/.installed $(SOURCES)
 
 sanitize: $(SANITIZED)/.built ## the kernel tests on a core with AddressSanitizer and UBSan
 	LD_PRELOAD="$(call runtime,libasan)" ASAN_OPTIONS=detect_leaks=0 UBSAN_OPTIONS=print_stacktrace=1 \
-		$(BIN)/python tools/sanitized.py $(SANITIZED) tests/_kernels -q -p no:cacheprovider
+		$(call tested,$(SANITIZED),-n $(WORKERS) tests/_kernels)
 
 races: $(RACED)/.built ## the tests of threads on a core with ThreadSanitizer
 	LD_PRELOAD="$(call runtime,libtsan)" TSAN_OPTIONS="halt_on_error=1 exitcode=66" OPENBLAS_NUM_THREADS=1 \
-		$(BIN)/python tools/sanitized.py $(RACED) $(THREADED) -q -p no:cacheprovider
+		$(call tested,$(RACED),$(THREADED))
 
 portable: $(PORTABLE)/.built ## the kernel tests on a core in ISO C++ only, as MSVC compiles it
-	$(BIN)/python tools/sanitized.py $(PORTABLE) tests/_kernels -q -p no:cacheprovider
+	$(call tested,$(PORTABLE),-n $(WORKERS) tests/_kernels)
 
 stub: $(VENV)/.installed ## write the types of the compiled core
 	$(BIN)/python tools/core_stub.py
