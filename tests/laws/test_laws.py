@@ -37,8 +37,9 @@ def test_parts_add_up_to_the_total_in_any_split_and_order(group: tuple[str, ...]
 @given(parted_rows())
 def test_parts_of_a_mixture_add_up(drawn: tuple[Rows, list[Rows]]) -> None:
     all_rows, parts = drawn
-    assert_same_model(added(parts), all_rows.fit())
-    assert_same_scores(added(parts), all_rows.fit(), all_rows.x)
+    summed, expected = added(parts), all_rows.fit()
+    assert_same_model(summed, expected)
+    assert_same_scores(summed, expected, all_rows.x)
 
 
 @given(parted_rows(groups=[("height", "width")], numbers=wild))
@@ -61,8 +62,9 @@ def test_many_parts_add_up_at_once(drawn: tuple[Rows, list[Rows]]) -> None:
     all_rows, parts = drawn
     summed = total([part.fit() for part in parts])
     assert summed is not None
-    assert_same_model(summed, all_rows.fit())
-    assert_same_scores(summed, all_rows.fit(), all_rows.x)
+    expected = all_rows.fit()
+    assert_same_model(summed, expected)
+    assert_same_scores(summed, expected, all_rows.x)
 
 
 texts = st.lists(st.tuples(st.sampled_from(["a b a", "c", "", "b d", "e f g h", None]), st.sampled_from("xyz")))
@@ -107,8 +109,9 @@ def test_total_minus_part_is_the_rest(group: tuple[str, ...], data: st.DataObjec
 def test_a_mixture_minus_all_parts_but_one_is_that_part(drawn: tuple[Rows, list[Rows]]) -> None:
     all_rows, parts = drawn
     left = functools.reduce(operator.sub, (part.fit() for part in parts[:-1]), all_rows.fit())
-    assert_same_model(left, parts[-1].fit())
-    assert_same_scores(left, parts[-1].fit(), all_rows.x)
+    expected = parts[-1].fit()
+    assert_same_model(left, expected)
+    assert_same_scores(left, expected, all_rows.x)
 
 
 @each_family
@@ -128,8 +131,9 @@ def test_order_of_rows_does_not_matter(all_rows: Rows) -> None:
 def test_weight_two_equals_the_row_twice(all_rows: Rows) -> None:
     twice = all_rows.take([i for i in range(len(all_rows)) for _ in range(2)])
     doubled = Rows(all_rows.x, all_rows.label, [2 * w for w in all_rows.weight], all_rows.columns)
-    assert_same_model(doubled.fit(), twice.fit(), row_counts=False)
-    assert_same_scores(doubled.fit(), twice.fit(), all_rows.x)
+    model, expected = doubled.fit(), twice.fit()
+    assert_same_model(model, expected, row_counts=False)
+    assert_same_scores(model, expected, all_rows.x)
 
 
 @given(rows(), rows(max_size=3))
@@ -160,8 +164,9 @@ def test_order_of_columns_does_not_matter(drawn: tuple[Rows, list[Rows]], random
             nb.fit({n: part.x[n] for n in names}, part.label, weight=part.weight, columns=part.columns, tune=False)
         )
     summed = functools.reduce(operator.add, models)
-    assert_same_model(summed, all_rows.fit())
-    assert_same_scores(summed, all_rows.fit(), all_rows.x)
+    expected = all_rows.fit()
+    assert_same_model(summed, expected)
+    assert_same_scores(summed, expected, all_rows.x)
 
 
 @pytest.mark.parametrize("family", [nb.Multinomial(), nb.Complement()])

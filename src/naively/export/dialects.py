@@ -255,8 +255,10 @@ class SQLite(Dialect):
 
     def seconds(self, x: str) -> str:
         """Return text as seconds, to the millisecond, and numbers as they are."""
-        whole, fraction, second = (f"CAST(strftime('{part}', {x}) AS REAL)" for part in ("%s", "%f", "%S"))
-        text = f"{whole} + ({fraction} - {second})"
+        seconds, with_fraction, without_fraction = (
+            f"CAST(strftime('{part}', {x}) AS REAL)" for part in ("%s", "%f", "%S")
+        )
+        text = f"{seconds} + ({with_fraction} - {without_fraction})"
         return f"CASE typeof({x}) WHEN 'text' THEN {text} ELSE CAST({x} AS REAL) END"
 
     def as_text(self, x: str) -> str:

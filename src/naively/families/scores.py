@@ -88,7 +88,7 @@ class GaussianScores:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class LinearScores:
-    """Equation (4) for numbers from 0 to 1e300, whole ones if `whole`; other numbers are refused.
+    """Equation (4) for numbers from 0 to 1e300, whole ones if `integers_only`; other numbers are refused.
 
     In classes with `zero_only`, any number above 0 is impossible. The length of a row is the sum of its numbers in the
     columns with `in_length`.

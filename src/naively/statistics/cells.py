@@ -155,10 +155,10 @@ def without_dropped_class(base: Cells, delta: Cells) -> tuple[Cells, Cells]:
     if n <= 0 or n != len(delta.index) - int(delta.indptr[-1]):
         return base, delta
     for start, other in zip(base.indptr.tolist(), delta.indptr.tolist(), strict=True):
-        here, there = slice(start, start + n), slice(other, other + n)
-        same = np.array_equal(base.index[here], delta.index[there])
-        if same and np.array_equal(base.rows[here], -delta.rows[there]):
-            return _without(base, here), _without(delta, there)
+        in_base, in_delta = slice(start, start + n), slice(other, other + n)
+        same = np.array_equal(base.index[in_base], delta.index[in_delta])
+        if same and np.array_equal(base.rows[in_base], -delta.rows[in_delta]):
+            return _without(base, in_base), _without(delta, in_delta)
     return base, delta
 
 
@@ -205,6 +205,6 @@ def join_columns(parts: list[tuple[int, Cells]], n_classes: int) -> Cells:
 def select_slots(cells: Cells, keep: Bools) -> Cells:
     """Return the cells of some slots, which are numbered again in their order."""
     number = np.cumsum(keep, dtype=np.int64) - 1
-    kept = keep[cells.index]
-    ends = np.concatenate([[0], np.cumsum(kept)])[cells.indptr]
-    return Cells(ends, number[cells.index[kept]].astype(np.int32), cells.sums[:, kept], cells.rows[kept])
+    selected = keep[cells.index]
+    ends = np.concatenate([[0], np.cumsum(selected)])[cells.indptr]
+    return Cells(ends, number[cells.index[selected]].astype(np.int32), cells.sums[:, selected], cells.rows[selected])
