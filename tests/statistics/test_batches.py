@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
+
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from naively.statistics import Codes, CountPlan, NumberSummary, ValueCounts
+from naively.statistics import Codes, CountPlan, NumberSummary, ValueCounts, WordCounts
 
 N = 9000
 KINDS = ["exact", "exact at first", "not exact", "large", "infinite", "missing at first"]
@@ -72,3 +74,25 @@ def test_values(batches: list[list[tuple[str | None, int]]]) -> None:
     assert total.values == (known,)
     for one, two in zip(total.cells, count(every_row, known).cells, strict=True):
         np.testing.assert_array_equal(one, two)
+
+
+words = st.sampled_from(["cheap", "lunch", "noon", "pills"])
+texts = st.tuples(st.lists(words, max_size=4).map(" ".join), st.integers(0, 2))
+
+
+@given(st.lists(texts, min_size=3, max_size=8))
+def test_words_of_parts_whose_vocabularies_have_grown(rows: list[tuple[str, int]]) -> None:
+    """Adding two parts appends the words of one to the vocabulary of the other; the sum stays the same."""
+    parts = [WordCounts.count([text], np.array([c], np.int32), None, 3) for text, c in rows]
+    for one, two in pairwise(parts):
+        one + two
+
+    def counts(statistic: WordCounts) -> dict[tuple[str, int], tuple[float, ...]]:
+        cells = statistic.cells
+        owner = np.repeat(np.arange(3), np.diff(cells.indptr)).tolist()
+        values = zip(*cells.sums.tolist(), cells.rows.tolist(), strict=True)
+        return dict(zip(zip(statistic.names_of(cells.index), owner, strict=True), values, strict=True))
+
+    label = np.array([c for _, c in rows], np.int32)
+    at_once = WordCounts.count([text for text, _ in rows], label, None, 3)
+    assert counts(WordCounts.sum_of(parts)) == counts(at_once)

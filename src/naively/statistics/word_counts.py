@@ -44,6 +44,7 @@ from naively.statistics.cells import (
 from naively.statistics.class_weights import ClassWeights
 
 BASE_TO_DELTA = 16  # a delta larger than this fraction of the base is added to it
+MAX_WORDS_PER_CELL = 8  # of the vocabularies of parts that are added at once; they grow when parts are added in pairs
 MAX_WORDS_DESCRIBED = 20
 MAX_HASH = 2**31 - 1
 
@@ -151,8 +152,14 @@ class WordCounts(Statistic):
     def sum_of(cls, parts: Sequence[Self]) -> Self:
         """Return the sum of one or more; many small ones with vocabularies of their own are added at once."""
         vocabularies = [part.vocabulary for part in parts if part.vocabulary is not None]
-        own = sum(map(len, vocabularies)) <= sum(len(part.base.index) for part in parts)  # not one that all share
-        if len(parts) < 3 or len(vocabularies) < len(parts) or not own or len({part.unicode for part in parts}) > 1:
+        n_cells, n_words = sum(len(part.base.index) for part in parts), sum(map(len, vocabularies))
+        is_cheap = n_words <= MAX_WORDS_PER_CELL * n_cells  # unlike the union of a large vocabulary that all share
+        if (
+            len(parts) < 3
+            or len(vocabularies) < len(parts)
+            or not is_cheap
+            or len({part.unicode for part in parts}) > 1
+        ):
             return added_in_pairs(parts)
         vocabulary, n = Vocabulary(), parts[0].n_classes
         numbers = [vocabulary.union(other) for other in vocabularies]
