@@ -58,7 +58,7 @@ std::uint64_t mix(std::uint64_t x) {
   return x ^ (x >> 31);
 }
 
-constexpr std::int64_t kHashedRows = 512;  // at a time, so that a row-major matrix stays in the cache
+constexpr std::int64_t kHashedRows = 128;  // at a time, so that a row-major matrix stays in the cache
 
 template <class T>
 std::uint64_t bits_of(T value, std::uint64_t missing) {
