@@ -218,8 +218,8 @@ def count_batches(
             if target is not None:
                 check_classes(rows.classes, rows.n_rows, target)
             schema = infer(rows.table, columns, alpha, weight=rows.weight)
-            hashes = RowHashes.of(hash_rows(rows, schema.names))
-            model = Model(schema, rows.classes, *count(rows, schema), row_hashes=hashes)
+            counts = count(rows, schema)  # gives strings their codes, by which they are hashed
+            model = Model(schema, rows.classes, *counts, row_hashes=RowHashes.of(hash_rows(rows, schema.names)))
             if together:
                 schema = with_tables(model.schema, rows.table, model.chosen.left_out)
                 model = replace(model, schema=schema, table_counts=count_tables(rows, schema))
@@ -241,8 +241,8 @@ def count_under(schema: Schema, batches: Iterable[LabelledRows], sampler: Sample
     for batch in batches:
         rows = replace(batch, table=batch.table.select(schema.names))
         like = () if model is None else model.statistics
-        hashes = RowHashes.of(hash_rows(rows, schema.names))
-        part = Model(schema, rows.classes, *count(rows, schema, like, to_add=bool(like)), row_hashes=hashes)
+        counts = count(rows, schema, like, to_add=bool(like))  # gives strings their codes, by which they are hashed
+        part = Model(schema, rows.classes, *counts, row_hashes=RowHashes.of(hash_rows(rows, schema.names)))
         if schema.tables is not None:
             part = replace(part, table_counts=count_tables(rows, schema, None if model is None else model.table_counts))
         model = part if model is None else model + part

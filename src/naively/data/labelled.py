@@ -480,8 +480,8 @@ def code_labels(y: LabelsLike) -> tuple[Classes, Codes]:
         return _code_integers(values)
     if values.dtype.kind == "f":
         present = ~np.isnan(values)
-        classes, codes = np.unique(values[present], return_inverse=True)
-        return tuple(classes.tolist()), _scatter(codes, present)
+        classes, codes = _code_floats(values[present])
+        return classes, _scatter(codes, present)
     return _code_objects(values.tolist())
 
 
@@ -554,6 +554,17 @@ def _code_integers(values: NDArray[Any]) -> tuple[Classes, Codes]:
         has_rows = np.bincount(shifted, minlength=n_values) > 0
     classes = tuple(restore(v + low) for v in np.flatnonzero(has_rows).tolist())
     return classes, shifted if has_rows.all() else (np.cumsum(has_rows) - 1).astype(np.int32)[shifted]
+
+
+def _code_floats(values: NDArray[np.floating]) -> tuple[Classes, Codes]:
+    """Code floats that are not NaN: as integers if they are whole, else by sorting."""
+    with np.errstate(invalid="ignore"):  # of an infinity or a large number
+        whole = values.astype(np.int32)
+    if np.array_equal(whole, values):
+        classes, codes = _code_integers(whole)
+        return tuple(map(float, classes)), codes
+    distinct, codes = np.unique(values, return_inverse=True)
+    return tuple(distinct.tolist()), codes.astype(np.int32)
 
 
 def _code_objects(values: Sequence[Any]) -> tuple[Classes, Codes]:
