@@ -51,9 +51,9 @@ FAN_IN = 8  # parts that one executor adds
 N_SHARDS = 8  # of words, if there are many
 CHUNK_BYTES = 2**22  # of a part in a row
 MAX_COLLECTED_BYTES = 2**26  # of parts that the driver adds itself
-SMALL_BYTES = 2**16  # of a chunk that comes to the driver with its size, in the query that computes it
+SMALL_BYTES = 2**16  # of a chunk that comes to the driver in the query that computes it; others are collected later
 DEFAULT_RESULT_BYTES = 2**30  # of Spark's spark.driver.maxResultSize
-PART_SCHEMA = "number long, chunk int, n_chunks int, n_keys long, notes string, data binary"
+PART_SCHEMA = "number long, chunk int, n_keys long, n_bytes long, notes string, small binary, data binary"
 KINDS_OF_CLASSES = ((bool, "boolean"), (int, "bigint"), (float, "double"), (str, "string"))
 Result = TypeVar("Result")
 UNITS = {"k": 2**10, "m": 2**20, "g": 2**30, "t": 2**40, "b": 1}
@@ -228,13 +228,13 @@ def _chunks(parts: Sequence[tuple[int, Part | None]], notes: str, chunk_bytes: i
     import pyarrow as pa
 
     names = [field.split()[0] for field in PART_SCHEMA.split(", ")]
-    kinds = [pa.int64(), pa.int32(), pa.int32(), pa.int64(), pa.string(), pa.binary()]
+    kinds = [pa.int64(), pa.int32(), pa.int64(), pa.int64(), pa.string(), pa.binary(), pa.binary()]
     for number, part in parts:
-        data = b"" if part is None else part.to_bytes()
-        starts = range(0, max(len(data), 1), chunk_bytes)
-        for chunk, start in enumerate(starts):
-            keys = 0 if part is None else n_keys(part)
-            row = [number, chunk, len(starts), keys, notes, data[start : start + chunk_bytes]]
+        keys, data = (0, b"") if part is None else (n_keys(part), part.to_bytes())
+        for chunk, start in enumerate(range(0, max(len(data), 1), chunk_bytes)):
+            piece = data[start : start + chunk_bytes]
+            bytes_of_piece = (piece, None) if len(piece) <= SMALL_BYTES else (None, piece)
+            row = [number, chunk, keys, len(piece), notes, *bytes_of_piece]
             arrays = [pa.array([cell], kind) for cell, kind in zip(row, kinds, strict=True)]
             yield pa.RecordBatch.from_arrays(arrays, names=names)
             notes = ""
@@ -250,7 +250,9 @@ def _parts_of_chunks(rows: Iterable[tuple[int, int, bytes]]) -> list[Part]:
 
 
 def _rows_of_table(table: pa.Table) -> list[tuple[int, int, bytes]]:
-    return list(zip(*(table.column(name).to_pylist() for name in ("number", "chunk", "data")), strict=True))
+    columns = (table.column(name).to_pylist() for name in ("number", "chunk", "small", "data"))
+    rows = zip(*columns, strict=True)
+    return [(number, chunk, data if small is None else small) for number, chunk, small, data in rows]
 
 
 def _adder(n_groups: int, chunk_bytes: int) -> Callable[[pa.Table], pa.Table]:
@@ -295,22 +297,19 @@ class _Parts:
     @classmethod
     def of(cls, frame: DataFrame) -> _Parts:
         """Compute the parts once, and raise what the executors refuse."""
-        from pyspark.sql import functions as f
-
         persisted = frame.persist()
-        n_bytes = f.length("data")
-        sizes = ["number", "chunk", "n_keys", n_bytes.alias("n_bytes"), "notes"]
-        small = f.when(n_bytes <= SMALL_BYTES, f.col("data")).alias("data")
+        sizes = ["number", "chunk", "n_keys", "n_bytes", "notes"]
         try:
-            rows = _unless_too_large(persisted.select(*sizes, small).collect)
+            rows = _unless_too_large(persisted.select(*sizes, "small").collect)
+            has_small = rows is not None
             if rows is None:  # many small parts
-                rows = persisted.select(*sizes, f.lit(None).alias("data")).collect()
+                rows = persisted.select(*sizes).collect()
             _raise_notes(row["notes"] for row in rows)
         except BaseException:
             persisted.unpersist()
             raise
         places = sorted((row["number"], row["chunk"], row["n_keys"], row["n_bytes"]) for row in rows)
-        chunks = [(row["number"], row["chunk"], row["data"]) for row in rows if row["data"] is not None]
+        chunks = [(row["number"], row["chunk"], row["small"]) for row in rows if has_small and row["small"] is not None]
         return cls(persisted, places, chunks)
 
     @property
@@ -344,7 +343,8 @@ class _Parts:
             for first, last in _runs_within([row for row in self.rows if row[:2] not in here], budget):
                 place = f.struct("number", "chunk")
                 low, high = (f.struct(f.lit(n).cast("long"), f.lit(c).cast("int")) for n, c in (first, last))
-                rows = self.frame.where((place >= low) & (place <= high)).select("number", "chunk", "data").collect()
+                data = f.coalesce("small", "data").alias("data")
+                rows = self.frame.where((place >= low) & (place <= high)).select("number", "chunk", data).collect()
                 chunks += [(row["number"], row["chunk"], row["data"]) for row in rows if row[:2] not in here]
         finally:
             self.frame.unpersist()
@@ -411,21 +411,26 @@ def _check_columns(df: DataFrame, y: str, weight: str | None) -> None:
 
 
 def _first_rows(df: DataFrame, y: str) -> pa.Table:
-    """Return the first rows that have a label; fewer if they exceed the size of a result."""
+    """Return the first rows, of which at least half have a label; fewer if they exceed the size of a result."""
     from pyspark.sql import functions as f
 
-    labelled = df.where(f.col(_quoted(y)).isNotNull())
-    n_rows = FIRST_ROWS
-    first: pa.Table | None = None
-    while first is None and n_rows >= 64:
-        first = _unless_too_large(labelled.limit(n_rows).toArrow)
-        n_rows //= 4
-    if first is None:
-        first = labelled.limit(n_rows).toArrow()
+    # One task reads the first partitions until it has the rows; a limit on several partitions reads all of them.
+    first = _collect_first(df.coalesce(1))
+    if 2 * first.column(y).null_count > first.num_rows:
+        first = _collect_first(df.where(f.col(_quoted(y)).isNotNull()))
     if not first.num_rows:
         n_all = df.count()
         RowTally(n_all, n_all).report(y)  # raises
     return first
+
+
+def _collect_first(df: DataFrame) -> pa.Table:
+    n_rows = FIRST_ROWS
+    first: pa.Table | None = None
+    while first is None and n_rows >= 64:
+        first = _unless_too_large(df.limit(n_rows).toArrow)
+        n_rows //= 4
+    return df.limit(n_rows).toArrow() if first is None else first
 
 
 def _unless_too_large(query: Callable[[], Result]) -> Result | None:
