@@ -100,6 +100,41 @@ def test_words_and_values_are_added_by_key(spark: Any, name: str, monkeypatch: p
     assert model.tuning == expected.tuning
 
 
+def test_one_partition_of_many_words(spark: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Its part is divided by word and added to parts that are not."""
+    monkeypatch.setattr(engine, "MIN_SPLIT_KEYS", 500)
+    texts = [f"w{i} w{i + 1}" for i in range(1000)] + ["w1 w2 short", "w3 other"] * 10
+    table = pa.table({"text": texts, "y": ["a", "b"] * 510})
+    long, short = (spark.createDataFrame(rows) for rows in (table.slice(0, 1000), table.slice(1000)))
+    model = naively.fit(long.coalesce(1).union(short.repartition(3)), "y", tune=False)
+    assert_same_counts(model, naively.fit(table, "y", schema=model.schema, tune=False))
+
+
+def test_few_labels_among_the_first_rows(spark: Any) -> None:
+    """The schema is decided by rows that have a label, wherever they are."""
+    table = pa.table({"x": ["none"] * 60 + ["1", "2"] * 10, "y": [None] * 60 + ["a", "b"] * 10})
+    with pytest.warns(naively.LeftOutWarning, match="60 of 80 rows"):
+        model = naively.fit(spark.createDataFrame(table).repartition(2), "y", tune=False)
+    assert model.class_counts.tolist() == [10, 10]
+
+
+def test_the_first_rows_come_from_the_first_partition(
+    spark: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(engine, "FIRST_ROWS", 64)
+
+    def note_partition(batches: Any) -> Any:
+        for batch in batches:
+            (tmp_path / str(batch.column("part")[0])).touch()
+            yield batch
+
+    parts = [spark.createDataFrame(pa.table({"part": [i] * 100, "y": ["a", "b"] * 50})).coalesce(1) for i in range(3)]
+    df = parts[0].union(parts[1]).union(parts[2])
+    first = engine._first_rows(df.mapInArrow(note_partition, df.schema), "y")
+    assert first.column("part").to_pylist() == [0] * 64
+    assert [path.name for path in tmp_path.iterdir()] == ["0"]
+
+
 def test_a_part_larger_than_a_result(spark: Any) -> None:
     """The words of all rows take more bytes than one query may return: they come in several."""
     random = np.random.default_rng(0)

@@ -4,7 +4,8 @@
 
 Nothing else of Spark is used, neither RDDs nor accumulators, so that Spark Connect works. The driver reads the first
 rows to decide the schema, and never collects the others. Few small parts are added by the driver. Others are added in a
-tree of executors; parts of many words or values are divided by word first, so that no executor adds all words.
+tree of executors. A part of many words or values is divided by word when it is counted, so that no executor adds all
+words. A part has the number of its partition; the shards of a part that was divided, numbers from FIRST_SHARD on.
 
 A bad row is found by an executor. Its message goes to the driver as a value, and is raised there as `fit` raises it.
 """
@@ -49,11 +50,12 @@ __all__ = ["NaiveBayes", "NaiveBayesModel", "count", "fit", "predict"]
 FIRST_ROWS = 65_536  # by which the driver decides the schema
 FAN_IN = 8  # parts that one executor adds
 N_SHARDS = 8  # of words, if there are many
+FIRST_SHARD = 2**32  # a multiple of N_SHARDS, above the numbers of partitions
 CHUNK_BYTES = 2**22  # of a part in a row
 MAX_COLLECTED_BYTES = 2**26  # of parts that the driver adds itself
 SMALL_BYTES = 2**16  # of a chunk that comes to the driver in the query that computes it; others are collected later
 DEFAULT_RESULT_BYTES = 2**30  # of Spark's spark.driver.maxResultSize
-PART_SCHEMA = "number long, chunk int, n_keys long, n_bytes long, notes string, small binary, data binary"
+PART_SCHEMA = "number long, chunk int, n_bytes long, notes string, small binary, data binary"
 KINDS_OF_CLASSES = ((bool, "boolean"), (int, "bigint"), (float, "double"), (str, "string"))
 Result = TypeVar("Result")
 UNITS = {"k": 2**10, "m": 2**20, "g": 2**30, "t": 2**40, "b": 1}
@@ -124,7 +126,8 @@ def count(df: DataFrame, schema: Schema, y: str, *, weight: str | None = None, t
     names = [name for name in df.columns if name in wanted]
     rows = _numbered(df.select(*map(_quoted, names)))
     budget = _result_bytes(df)
-    counted = rows.mapInArrow(_counter(schema.to_json(), names, y, weight, tune, _chunk_bytes(budget)), PART_SCHEMA)
+    limits = (_chunk_bytes(budget), MIN_SPLIT_KEYS)
+    counted = rows.mapInArrow(_counter(schema.to_json(), names, y, weight, tune, *limits), PART_SCHEMA)
     parts = _add_parts(_Parts.of(counted), budget)
     return total([*parts, count_part(iter(()), schema, y)])
 
@@ -179,9 +182,9 @@ def predict(model: Model, df: DataFrame, *, proba: bool = False, name: str = PRE
 
 
 def _counter(
-    schema_json: str, names: list[str], y: str, weight: str | None, tune: bool, chunk_bytes: int
+    schema_json: str, names: list[str], y: str, weight: str | None, tune: bool, chunk_bytes: int, max_keys: int
 ) -> Callable[[RecordBatches], RecordBatches]:
-    """Return what an executor does with a partition: count it, and yield the part in chunks."""
+    """Return what an executor does with a partition: count it, and yield the part, or its shards, in chunks."""
 
     def count_partition(batches: RecordBatches) -> RecordBatches:
         from pyspark import TaskContext
@@ -196,7 +199,10 @@ def _counter(
         part, notes = _with_notes(count_rows)
         if part is not None and not part.tally.n_rows:
             return
-        yield from _chunks([(number, part)], notes, chunk_bytes)
+        parts: Iterable[tuple[int, Part | None]] = [(number, part)]
+        if part is not None and n_keys(part) > max_keys:
+            parts = enumerate(split_by_key(part, N_SHARDS), FIRST_SHARD + N_SHARDS * number)
+        yield from _chunks(parts, notes, chunk_bytes)
 
     return count_partition
 
@@ -223,18 +229,18 @@ def _raise_notes(notes: Iterable[str]) -> None:
         warn_user(message, getattr(errors, kind, UserWarning))
 
 
-def _chunks(parts: Sequence[tuple[int, Part | None]], notes: str, chunk_bytes: int) -> RecordBatches:
+def _chunks(parts: Iterable[tuple[int, Part | None]], notes: str, chunk_bytes: int) -> RecordBatches:
     """Yield parts as rows of PART_SCHEMA, their bytes in chunks; the first row has the notes."""
     import pyarrow as pa
 
     names = [field.split()[0] for field in PART_SCHEMA.split(", ")]
-    kinds = [pa.int64(), pa.int32(), pa.int64(), pa.int64(), pa.string(), pa.binary(), pa.binary()]
+    kinds = [pa.int64(), pa.int32(), pa.int64(), pa.string(), pa.binary(), pa.binary()]
     for number, part in parts:
-        keys, data = (0, b"") if part is None else (n_keys(part), part.to_bytes())
+        data = b"" if part is None else part.to_bytes()
         for chunk, start in enumerate(range(0, max(len(data), 1), chunk_bytes)):
             piece = data[start : start + chunk_bytes]
             bytes_of_piece = (piece, None) if len(piece) <= SMALL_BYTES else (None, piece)
-            row = [number, chunk, keys, len(piece), notes, *bytes_of_piece]
+            row = [number, chunk, len(piece), notes, *bytes_of_piece]
             arrays = [pa.array([cell], kind) for cell, kind in zip(row, kinds, strict=True)]
             yield pa.RecordBatch.from_arrays(arrays, names=names)
             notes = ""
@@ -269,36 +275,19 @@ def _adder(n_groups: int, chunk_bytes: int) -> Callable[[pa.Table], pa.Table]:
     return add_group
 
 
-def _splitter(n_shards: int, chunk_bytes: int) -> Callable[[pa.Table], pa.Table]:
-    """Return what an executor does with a part of many words: divide it into shards, each with some of the words."""
-
-    def split_part(table: pa.Table) -> pa.Table:
-        import pyarrow as pa
-
-        rows = _rows_of_table(table)
-        shards = [
-            (part_number * n_shards + shard, piece)
-            for part_number, part in zip([rows[0][0]], _parts_of_chunks(rows), strict=True)
-            for shard, piece in enumerate(split_by_key(part, n_shards))
-        ]
-        return pa.Table.from_batches(list(_chunks(shards, "", chunk_bytes)))
-
-    return split_part
-
-
 @dataclass(frozen=True)
 class _Parts:
-    """A frame of parts that Spark keeps; for each row its part, chunk, number of keys and bytes; small chunks."""
+    """A frame of parts that Spark keeps; for each row its part, chunk and bytes; small chunks."""
 
     frame: DataFrame
-    rows: list[tuple[int, int, int, int]]
+    rows: list[tuple[int, int, int]]
     small_chunks: list[tuple[int, int, bytes]]
 
     @classmethod
     def of(cls, frame: DataFrame) -> _Parts:
         """Compute the parts once, and raise what the executors refuse."""
         persisted = frame.persist()
-        sizes = ["number", "chunk", "n_keys", "n_bytes", "notes"]
+        sizes = ["number", "chunk", "n_bytes", "notes"]
         try:
             rows = _unless_too_large(persisted.select(*sizes, "small").collect)
             has_small = rows is not None
@@ -308,7 +297,7 @@ class _Parts:
         except BaseException:
             persisted.unpersist()
             raise
-        places = sorted((row["number"], row["chunk"], row["n_keys"], row["n_bytes"]) for row in rows)
+        places = sorted((row["number"], row["chunk"], row["n_bytes"]) for row in rows)
         chunks = [(row["number"], row["chunk"], row["small"]) for row in rows if has_small and row["small"] is not None]
         return cls(persisted, places, chunks)
 
@@ -321,16 +310,16 @@ class _Parts:
         return sum(n_bytes for *_, n_bytes in self.rows)
 
     @property
-    def most_keys(self) -> int:
-        return max((keys for _, _, keys, _ in self.rows), default=0)
+    def has_shards(self) -> bool:
+        return any(number >= FIRST_SHARD for number, *_ in self.rows)
 
-    def then(self, work: Callable[[pa.Table], pa.Table], n_groups: int | None) -> _Parts:
-        """Compute other parts from these: of each group of parts, or of each part if no number of groups is given."""
+    def added(self, n_groups: int, chunk_bytes: int) -> _Parts:
+        """Return the sums of these parts in groups, computed by the executors."""
         from pyspark.sql import functions as f
 
-        key = f.col("number") if n_groups is None else f.col("number") % n_groups
+        key = f.col("number") % n_groups
         try:
-            return _Parts.of(self.frame.groupBy(key).applyInArrow(work, PART_SCHEMA))
+            return _Parts.of(self.frame.groupBy(key).applyInArrow(_adder(n_groups, chunk_bytes), PART_SCHEMA))
         finally:
             self.frame.unpersist()
 
@@ -351,17 +340,15 @@ class _Parts:
         return _parts_of_chunks(chunks)
 
 
-def _runs_within(
-    rows: Sequence[tuple[int, int, int, int]], budget: int
-) -> list[tuple[tuple[int, int], tuple[int, int]]]:
+def _runs_within(rows: Sequence[tuple[int, int, int]], budget: int) -> list[tuple[tuple[int, int], tuple[int, int]]]:
     """Return the first and the last chunk of each run of chunks that has at most this many bytes, or one chunk.
 
-    >>> _runs_within([(0, 0, 0, 5), (0, 1, 0, 5), (1, 0, 0, 5)], 10)
+    >>> _runs_within([(0, 0, 5), (0, 1, 5), (1, 0, 5)], 10)
     [((0, 0), (0, 1)), ((1, 0), (1, 0))]
     """
     runs: list[tuple[tuple[int, int], tuple[int, int]]] = []
     n_bytes = 0
-    for number, chunk, _, size in rows:
+    for number, chunk, size in rows:
         place = (number, chunk)
         n_bytes += size
         if runs and n_bytes <= budget:
@@ -375,12 +362,11 @@ def _runs_within(
 def _add_parts(parts: _Parts, budget: int) -> list[Part]:
     """Add parts among the executors until they are few and small; return the rest for the driver to add."""
     chunk_bytes, limit = _chunk_bytes(budget), min(budget, MAX_COLLECTED_BYTES)
-    if parts.most_keys > MIN_SPLIT_KEYS and parts.n_parts > 1:
-        shards = parts.then(_splitter(N_SHARDS, chunk_bytes), None)
-        return shards.then(_adder(N_SHARDS, chunk_bytes), N_SHARDS).collect(budget)
+    if parts.has_shards and parts.n_parts > N_SHARDS:
+        return parts.added(N_SHARDS, chunk_bytes).collect(budget)
     while parts.n_parts > FAN_IN and (parts.n_bytes > limit or parts.n_parts > FAN_IN**2):
         n_groups = -(-parts.n_parts // FAN_IN)
-        parts = parts.then(_adder(n_groups, chunk_bytes), n_groups)
+        parts = parts.added(n_groups, chunk_bytes)
     return parts.collect(budget)
 
 

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from naively._kernels.cells import Cells, renumber_cells
-from naively._kernels.types import Bools, Codes32, Floats, Index, Wholes
+from naively._kernels.types import Codes32, Floats, Index, Wholes
 from naively.statistics.arrays import NegativeCountError, check_array, require, rounding_slack
 
 
@@ -202,9 +202,28 @@ def join_columns(parts: list[tuple[int, Cells]], n_classes: int) -> Cells:
     return cells_of_entries(owner, index, sums, np.concatenate([cells.rows for _, cells in parts]), n_classes)
 
 
-def select_slots(cells: Cells, keep: Bools) -> Cells:
-    """Return the cells of some slots, which are numbered again in their order."""
-    number = np.cumsum(keep, dtype=np.int64) - 1
-    selected = keep[cells.index]
-    ends = np.concatenate([[0], np.cumsum(selected)])[cells.indptr]
-    return Cells(ends, number[cells.index[selected]].astype(np.int32), cells.sums[:, selected], cells.rows[selected])
+def numbers_in_groups(group: NDArray[np.uint16]) -> Codes32:
+    """Return the number of each item among those of its group, in their order.
+
+    >>> numbers_in_groups(np.array([1, 0, 1, 1], np.uint16)).tolist()
+    [0, 0, 1, 2]
+    """
+    order, sizes = np.argsort(group, kind="stable"), np.bincount(group)
+    numbers = np.empty(len(group), np.int32)
+    numbers[order] = np.arange(len(group)) - np.repeat(np.cumsum(sizes) - sizes, sizes)
+    return numbers
+
+
+def split_cells(cells: Cells, group: NDArray[np.uint16], n_groups: int) -> list[Cells]:
+    """Return the cells of each group, in their order; `group` is that of each cell."""
+    n_classes = len(cells.indptr) - 1
+    order = np.argsort(group, kind="stable")
+    index, sums, rows = cells.index[order], cells.sums[:, order], cells.rows[order]
+    sizes = np.bincount(class_of_cells(cells) + n_classes * group.astype(np.intp), minlength=n_groups * n_classes)
+    ends = np.concatenate([[0], np.cumsum(sizes)])
+    split = []
+    for first in range(0, n_groups * n_classes, n_classes):
+        start, stop = ends[first], ends[first + n_classes]
+        indptr, part = ends[first : first + n_classes + 1] - start, slice(start, stop)
+        split.append(Cells(indptr, index[part], np.ascontiguousarray(sums[:, part]), rows[part]))
+    return split

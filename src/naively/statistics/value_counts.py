@@ -26,8 +26,9 @@ from naively.statistics.cells import (
     check_cells,
     class_of_cells,
     join_columns,
+    numbers_in_groups,
     refuse_impossible_cells,
-    select_slots,
+    split_cells,
     table_of_cells,
 )
 from naively.statistics.class_weights import ClassWeights
@@ -158,13 +159,13 @@ class ValueCounts(Statistic):
 
     def split_by_key(self, n_shards: int) -> list[Self]:
         """Return statistics that add up to this one, the values of each column divided by their hash."""
-        hashes = [hash_values(values) % np.uint64(n_shards) for values in self.values]
+        shard = [(hash_values(values) % np.uint64(n_shards)).astype(np.uint16) for values in self.values]
+        shard_of_slot = np.concatenate([np.zeros(0, np.uint16), *shard])
+        cells = self.cells._replace(index=numbers_in_groups(shard_of_slot)[self.cells.index])
         shards = []
-        for shard in range(n_shards):
-            keep = [hash_ == shard for hash_ in hashes]
-            values = tuple(tuple(compress(v, k.tolist())) for v, k in zip(self.values, keep, strict=True))
-            all_kept = np.concatenate([np.zeros(0, np.bool_), *keep])
-            shards.append(type(self)(values, select_slots(self.cells, all_kept)))
+        for i, part in enumerate(split_cells(cells, shard_of_slot[self.cells.index], n_shards)):
+            pairs = zip(self.values, shard, strict=True)
+            shards.append(type(self)(tuple(tuple(compress(v, (s == i).tolist())) for v, s in pairs), part))
         return shards
 
     def is_integral(self) -> bool:

@@ -15,14 +15,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import reduce
-from itertools import compress
 from operator import add
 from typing import Self
 
 import numpy as np
+from numpy.typing import NDArray
 
 from naively._kernels.cells import Cells, merge_cells, renumber_cells, seen_tokens
-from naively._kernels.text import UNICODE_VERSION, Vocabulary, count_text, hash_texts
+from naively._kernels.text import UNICODE_VERSION, Strings, Vocabulary, count_text, hash_texts
 from naively._kernels.types import Array, Bools, Codes32, Floats, Index, Wholes
 from naively.data.names import Names
 from naively.data.views import Texts
@@ -36,8 +36,9 @@ from naively.statistics.cells import (
     class_of_cells,
     find_cells,
     not_negative,
+    numbers_in_groups,
     refuse_impossible_cells,
-    select_slots,
+    split_cells,
     total_cells,
     without_dropped_class,
 )
@@ -288,19 +289,19 @@ class WordCounts(Statistic):
         """Return statistics that add up to this one, words divided by their hash; the first has lengths and rows."""
         counts = self.folded()
         nothing = replace(self.empty(counts.seen), unicode=self.unicode)
-        shards, words = [], counts.words()
-        slots = np.arange(counts.n_tokens) if counts.vocabulary is None else hash_texts(words)
-        shard_of_slot = (slots % np.array(n_shards, slots.dtype)).astype(np.intp)
-        for shard in range(n_shards):
-            keep = shard_of_slot == shard
-            base, vocabulary = select_slots(counts.base, keep), None
-            if counts.vocabulary is None:
-                base = base._replace(index=np.flatnonzero(keep).astype(np.int32)[base.index])
-            else:
-                vocabulary = Vocabulary()
-                vocabulary.add(list(compress(words, keep.tolist())))
-            shards.append(replace(counts if shard == 0 else nothing, vocabulary=vocabulary, base=base))
-        return shards
+        base = counts.base
+        vocabularies: Sequence[Vocabulary | None] = [None] * n_shards
+        if counts.vocabulary is None:
+            shard_of_cell = (base.index % n_shards).astype(np.uint16)
+        else:
+            shard_of_word, vocabularies = _split_vocabulary(counts.vocabulary, n_shards)
+            shard_of_cell = shard_of_word[base.index]
+            base = base._replace(index=numbers_in_groups(shard_of_word)[base.index])
+        shards = zip(vocabularies, split_cells(base, shard_of_cell, n_shards), strict=True)
+        return [
+            replace(nothing if i else counts, vocabulary=vocabulary, base=cells)
+            for i, (vocabulary, cells) in enumerate(shards)
+        ]
 
     def without_unused(self) -> Self:
         """Return the same counts with a vocabulary of the words that some text has: the others are forgotten."""
@@ -351,3 +352,15 @@ def _loses_weight(delta: Cells, cells: Cells, sign: int) -> bool:
     common = np.flatnonzero(position >= 0)
     empty = common[delta.rows[position[common]] + sign * cells.rows[common] == 0]
     return bool((delta.sums[:, position[empty]] + sign * cells.sums[:, empty]).any())
+
+
+def _split_vocabulary(vocabulary: Vocabulary, n_shards: int) -> tuple[NDArray[np.uint16], list[Vocabulary]]:
+    """Return the shard of each word, by its hash, and the words of each shard in their order."""
+    letters, offsets = vocabulary.export()
+    shard, sizes = (hash_texts(Strings(offsets, letters)) % np.uint64(n_shards)).astype(np.uint16), np.diff(offsets)
+    shard_of_letter = np.repeat(shard, sizes)
+    vocabularies = []
+    for i in range(n_shards):
+        ends = np.concatenate([[0], np.cumsum(sizes[shard == i])])
+        vocabularies.append(Vocabulary.from_arrays(letters[shard_of_letter == i], ends))
+    return shard, vocabularies
