@@ -23,6 +23,7 @@ NAMES = (
     "together",
     "export",
     "databases",
+    "engines",
     "mail",
 )
 

@@ -1,31 +1,42 @@
-"""Spark: our fit compared with pyspark.ml on the same frame, alternating, as CPU time of the driver, JVM and workers.
+"""Parts added by key compared with one sum; our fit on Spark compared with pyspark.ml on the same frame, alternating.
 
-    python -m benchmarks.engines [ROWS] [RUNS]
+    python -m benchmarks engines [--rows N] [--repeats N] [--parts N]
 
-Needs Java and pyspark. CPU time is that of this process, of the JVM and of all Python workers, because machines that
-measure are seldom idle. Each figure is a ratio of the peer's CPU time to ours, the median of all runs and their range.
+Spark needs Java and pyspark. CPU time is that of this process, of the JVM and of all Python workers, because machines
+that measure are seldom idle. Each figure is a ratio of two CPU times, the median of all rounds and the quartiles.
 """
 
 from __future__ import annotations
 
+import argparse
 import os
+import shutil
 import sys
+import time
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Mapping
+from functools import partial
+from importlib.util import find_spec
 from pathlib import Path
 from statistics import median
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 import pyarrow as pa
 
 import naively
+from benchmarks.measure import ratios
+from benchmarks.results import record
+from naively._kernels.threads import use_threads
+from naively.engines.by_key import n_keys, split_by_key
+
+T = TypeVar("T")
 
 TICKS = os.sysconf("SC_CLK_TCK")
 
 
 def cpu_seconds() -> float:
-    """Return the CPU time of this process and of all its descendants, also those that have ended."""
+    """Return the CPU time of this process and of all its descendants, ended ones if they were waited for."""
     parents, times = {}, {}
     for folder in Path("/proc").iterdir():
         if folder.name.isdigit():
@@ -129,24 +140,81 @@ def text_works(frame: Any) -> dict[str, Callable[[], object]]:
     }
 
 
-def measure(title: str, works: dict[str, Callable[[], object]], n_runs: int) -> None:
-    """Run all works in turn, and print the ratios of CPU time to ours."""
-    for work in works.values():
+def measure(title: str, works: Mapping[str, Callable[[], object]], repeats: int) -> None:
+    """Run all works in turn, and print the ratios of their CPU time to ours."""
+    for work in [*works.values()] * 2:
         work()  # warms the JVM and the workers
     seconds: dict[str, list[float]] = {name: [] for name in works}
-    for _ in range(n_runs):
+    for _ in range(repeats):
         for name, work in works.items():
             start = cpu_seconds()
             work()
             seconds[name].append(cpu_seconds() - start)
-    print(f"{title}: ours {median(seconds['ours']):.2f} s of CPU")
-    for name in works:
-        if name != "ours":
-            ratios = [peer / ours for peer, ours in zip(seconds[name], seconds["ours"], strict=True)]
-            print(f"  {name}: {median(ratios):.2f} times ours ({min(ratios):.2f} – {max(ratios):.2f})")
+    report(title, seconds, "ours")
 
 
-def main(n_rows: int = 2_000_000, n_runs: int = 5) -> None:
+def report(title: str, seconds: Mapping[str, list[float]], base: str) -> None:
+    """Print and keep how many times the CPU time of `base` the others take."""
+    compared = ratios(seconds, base)
+    line = "   ".join(f"{name} {ratio}" for name, ratio in compared.items())
+    print(f"{title}: {base} {median(seconds[base]):.2f} s of CPU   {line}", flush=True)
+    record(title, seconds, ratios={name: ratio.quartiles for name, ratio in compared.items()})
+
+
+def timed(work: Callable[[], T]) -> tuple[float, T]:
+    """Return the CPU time of this process, and the result."""
+    start = time.process_time()
+    result = work()
+    return time.process_time() - start, result
+
+
+def total_of(parts: Iterable[bytes]) -> naively.Part:
+    """Return the sum of parts that were sent."""
+    return naively.total(map(naively.Part.from_bytes, parts))
+
+
+def add_shard(pieces: Iterable[bytes]) -> bytes:
+    """Return the sum of the pieces of a shard, as it is sent."""
+    return total_of(pieces).to_bytes()
+
+
+def text_parts(n_parts: int) -> list[naively.Part]:
+    """Count texts in parts of about 230,000 words each, most of which few parts have."""
+    schema, parts = None, []
+    for number in range(n_parts):
+        random = np.random.default_rng(number)
+        words = np.minimum(random.zipf(1.15, (34_500, 20)), 4_000_000)
+        words = np.where(random.random(words.shape) < 0.25, random.integers(0, 2_000_000, words.shape), words)
+        texts, labels = [" ".join(f"w{k:x}" for k in row) for row in words.tolist()], random.integers(0, 2, 34_500)
+        schema = schema or naively.infer_schema(texts, labels)
+        parts.append(naively.count(texts, schema, labels, tune=False, n_jobs=1))
+    return parts
+
+
+def measure_by_key(n_parts: int, repeats: int, n_shards: int = 8) -> None:
+    """Compare the sum of parts on the driver with that in shards, one thread each, from bytes to the sum.
+
+    A part is divided by its executor instead of being encoded as one, so that only the difference counts.
+    """
+    parts = text_parts(n_parts)
+    names = ("driver", "shards in all", "each shard", "divide", "driver, shards")
+    seconds: dict[str, list[float]] = {name: [] for name in names}
+    with use_threads(1):
+        for _ in range(repeats):
+            encode, data = timed(lambda: [part.to_bytes() for part in parts])
+            driver, _ = timed(partial(total_of, data))
+            divide, pieces = timed(lambda: [[s.to_bytes() for s in split_by_key(part, n_shards)] for part in parts])
+            sums = [timed(partial(add_shard, shard)) for shard in zip(*pieces, strict=True)]
+            last, _ = timed(partial(total_of, [data for _, data in sums]))
+            each = [cpu for cpu, _ in sums]
+            in_all = divide - encode + sum(each) + last
+            for name, cpu in zip(names, (driver, in_all, max(each), divide, last), strict=True):
+                seconds[name].append(cpu)
+    n_words = int(median(map(n_keys, parts)))
+    report(f"{n_parts} parts of {n_words:,} words, {n_shards} shards", seconds, "driver")
+
+
+def measure_spark(n_rows: int, repeats: int) -> None:
     """Measure mixed columns, numbers and texts."""
     os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
     from pyspark.sql import SparkSession
@@ -155,15 +223,27 @@ def main(n_rows: int = 2_000_000, n_runs: int = 5) -> None:
     builder = SparkSession.builder.master("local[2]").config(map=settings)
     session = builder.config("spark.sql.shuffle.partitions", "4").getOrCreate()
     session.sparkContext.setLogLevel("OFF")
-    print(f"pyspark {session.version}, {n_rows:,} rows, {n_runs} runs")
+    print(f"pyspark {session.version}")
     frame = mixed_frame(session, n_rows)
-    measure("mixed columns", mixed_works(frame), n_runs)
-    measure("4 numbers", number_works(frame), n_runs)
+    measure(f"Spark, {n_rows:,} rows of mixed columns", mixed_works(frame), repeats)
+    measure(f"Spark, {n_rows:,} rows of 4 numbers", number_works(frame), repeats)
     frame.unpersist()
-    measure("texts", text_works(text_frame(session, n_rows * 3 // 20)), n_runs)
+    n_texts = n_rows * 3 // 20
+    measure(f"Spark, {n_texts:,} texts of 20 words", text_works(text_frame(session, n_texts)), repeats)
     session.stop()
 
 
-if __name__ == "__main__":
+def main(arguments: list[str]) -> None:
+    """Measure parts, and Spark if it is installed."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--rows", type=int, default=2_000_000)
+    parser.add_argument("--repeats", type=int, default=5)
+    parser.add_argument("--parts", type=int, default=24)
+    options = parser.parse_args(arguments)
     warnings.simplefilter("ignore")
-    main(*map(int, sys.argv[1:]))
+    if options.parts:
+        measure_by_key(options.parts, options.repeats)
+    if shutil.which("java") is None or find_spec("pyspark") is None:
+        print("Spark is skipped: it needs Java and pyspark, which make engines installs")
+    elif options.rows:
+        measure_spark(options.rows, options.repeats)
