@@ -42,13 +42,14 @@ engines: $(VENV)/.installed ## the tests of databases and Spark, on servers that
 	@ls /usr/lib/postgresql/*/bin/initdb > /dev/null 2>&1 || command -v initdb > /dev/null || \
 		{ echo "installing postgresql"; apt-get install --yes --quiet --no-install-recommends \
 		postgresql > build/postgresql.log 2>&1; } || true
-	$(BIN)/python tools/with_postgres.py $(BIN)/python -m pytest -n $(WORKERS) -q $(ENGINE_TESTS)
+	$(BIN)/python tools/with_postgres.py $(BIN)/python -m pytest -n $(WORKERS) -q -k "not spark" $(ENGINE_TESTS)
 	@command -v java > /dev/null || { echo "installing Java"; apt-get install --yes --quiet --no-install-recommends \
 		openjdk-17-jre-headless > build/java.log 2>&1; } || true
 	@if ! command -v java > /dev/null; then echo "tests of Spark are skipped: apt-get could not install Java"; \
 	elif ! $(BIN)/python -m pip install --quiet --group spark > build/spark.log 2>&1; then \
 		echo "tests of Spark are skipped: pip could not install pyspark (build/spark.log)"; \
-	else $(BIN)/python -m pytest -q tests/engines; fi
+	else $(BIN)/python -m pytest -q tests/engines && \
+		$(BIN)/python -m pytest -q tests/export/test_sql.py -k spark; fi
 
 mail: $(VENV)/.installed ## the mail server with Debian's spamc; skipped if it cannot be had
 	@command -v spamc > /dev/null || { echo "installing spamc"; mkdir -p build; apt-get install --yes --quiet \

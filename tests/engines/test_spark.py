@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import os
 import signal
+import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -178,6 +180,25 @@ def test_bad_rows_have_the_message_of_the_local_engine(spark: Any) -> None:
     assert "'x' holds an infinity" in expected
 
 
+@pytest.mark.parametrize("bad", ["y", "s", "w"])
+def test_one_bad_row_of_one_partition(spark: Any, bad: str) -> None:
+    """A label or a value that is not valid Unicode, or a weight below zero, in a row that decides no schema."""
+    table = pa.table({"s": ["a", "b"] * 100, "y": ["u", "v"] * 100, "w": [1.0] * 200})
+    schema = naively.infer_schema(table, "y", weight="w")
+    cell = pa.array([-1.0]) if bad == "w" else pa.Array.from_buffers(pa.string(), 1, pa.array([b"\xff"]).buffers())
+    rows = [column.chunk(0) for column in table.columns]
+    position = table.column_names.index(bad)
+    rows[position] = pa.concat_arrays([cell, rows[position].slice(1)])
+    bad_table = pa.table(rows, table.column_names)
+    expected = message_of(lambda: naively.fit(bad_table, "y", weight="w", schema=schema))
+    value = "-1.0D" if bad == "w" else "cast(X'ff' as string)"
+    odd = spark.createDataFrame(table.slice(0, 1)).selectExpr(
+        *(f"{value} as {name}" if name == bad else name for name in table.column_names)
+    )
+    df = odd.union(spark.createDataFrame(table.slice(1)).repartition(3))
+    assert message_of(lambda: naively.spark.fit(df, "y", weight="w", schema=schema)) == expected
+
+
 @pytest.mark.parametrize(
     ("change", "message"),
     [
@@ -234,3 +255,14 @@ def test_warnings_of_executors_are_issued_once(spark: Any) -> None:
     with pytest.warns(naively.LostDigitsWarning, match="'n'") as issued:
         naively.fit(df, "y", tune=False)
     assert len([w for w in issued if w.category is naively.LostDigitsWarning]) == 1
+
+
+def test_without_the_extra_one_sentence_names_it() -> None:
+    code = (
+        "import sys; sys.modules['pyspark'] = None\n"
+        "import naively\n"
+        "try: naively.spark.NaiveBayes\n"
+        "except naively.InputError as error: print(error)"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout == 'naively.spark.NaiveBayes needs pyspark: pip install "naively[spark]".\n'
