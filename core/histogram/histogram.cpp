@@ -17,10 +17,9 @@ namespace {
 
 using support::CompensatedSum;
 
-constexpr std::int64_t kChunkRows = std::int64_t{1} << 17;   // of a column, counted at once
-constexpr std::int64_t kTileRows = 1024;                     // whose slots are found, and then counted from the cache
-constexpr std::int64_t kGroupColumns = 8;                    // read together if stored by row: a cache line
-constexpr std::int64_t kSampleRows = std::int64_t{1} << 13;  // from which the first level is chosen
+constexpr std::int64_t kChunkRows = std::int64_t{1} << 17;  // of a column, counted at once
+constexpr std::int64_t kTileRows = 1024;                    // whose slots are found, and then counted from the cache
+constexpr std::int64_t kGroupColumns = 8;                   // read together if stored by row: a cache line
 
 // Adjacent columns of one piece that a task reads together.
 struct ColumnGroup {
@@ -60,17 +59,6 @@ std::vector<ColumnGroup> group_columns(const std::vector<Matrix>& pieces) {
   return groups;
 }
 
-// Returns the level that a sample of the numbers needs: all numbers need at least this.
-int level_of_sample(const double* x, std::int64_t n, std::int64_t cap) {
-  std::vector<std::int64_t> keys;
-  keys.reserve(n);
-  for (std::int64_t i = 0; i < n; ++i)
-    if (x[i] - x[i] == 0) keys.push_back(key_of(x[i]));
-  std::sort(keys.begin(), keys.end());
-  keys.erase(std::unique(keys.begin(), keys.end()), keys.end());
-  return levels_to_fit(keys, cap);
-}
-
 // Counts chunks of columns one after the other and reuses its memory.
 class ColumnCounter {
  public:
@@ -79,11 +67,12 @@ class ColumnCounter {
   // Counts n numbers, of the rows from `first` on. All levels below `level` are known not to fit.
   HistogramColumn count(const double* x, std::int64_t first, std::int64_t n, int level) {
     table_.reset(level);
-    const std::int64_t max_slots = cap_ + KeyTable::kFirst;
+    const std::int64_t max_slots = KeyTable::max_keys(cap_) + KeyTable::kFirst;
     if (labels_.weight == nullptr && max_slots * labels_.n_classes <= std::max<std::int64_t>(1 << 12, 4 * n))
       return count_by_tiles(x, first, n, max_slots);
     reserve_slots(n);
     table_.find(x, n, slot_.get());
+    table_.fit(slot_.get(), n);
     HistogramColumn column{table_.level(), {}};
     const auto n_slots = static_cast<std::int64_t>(table_.keys().size()) + KeyTable::kFirst;
     if (n_slots * labels_.n_classes <= std::max<std::int64_t>(1 << 12, 4 * n))
@@ -106,19 +95,23 @@ class ColumnCounter {
     for (std::int64_t from = 0; from < n; from += kTileRows) {
       const std::int64_t rows = std::min(kTileRows, n - from);
       table_.find(x + from, rows, slot_.get());
-      if (const std::vector<std::int32_t> moved = table_.moved(); !moved.empty()) {
-        const std::vector<std::int32_t> old = rows_;
-        rows_.assign(max_slots * n_classes, 0);
-        for (std::size_t s = 0; s < moved.size(); ++s)
-          for (std::int64_t c = 0; c < n_classes; ++c) rows_[moved[s] * n_classes + c] += old[s * n_classes + c];
-      }
+      if (from + rows == n) table_.fit(slot_.get(), rows);
+      join_slots(table_.moved(), max_slots);
       const std::int32_t* label = labels_.label + first + from;
       for (std::int64_t i = 0; i < rows; ++i) ++rows_[slot_[i] * n_classes + label[i]];
     }
     HistogramColumn column{table_.level(), {}};
-    for (const std::int32_t slot : slots_in_order(table_.keys()))
+    for (const std::int32_t slot : table_.slots_in_order())
       for (std::int64_t c = 0; c < n_classes; ++c) collect(slot, c, slot * n_classes + c, column.cells);
     return column;
+  }
+
+  void join_slots(const std::vector<std::int32_t>& moved, std::int64_t max_slots) {
+    if (moved.empty()) return;
+    const std::int64_t n_classes = labels_.n_classes;
+    const std::vector<std::int32_t> old = std::exchange(rows_, std::vector<std::int32_t>(max_slots * n_classes, 0));
+    for (std::size_t s = 0; s < moved.size(); ++s)
+      for (std::int64_t c = 0; c < n_classes; ++c) rows_[moved[s] * n_classes + c] += old[s * n_classes + c];
   }
 
   // Counts in a table slot × class after all slots are known.
@@ -131,7 +124,7 @@ class ColumnCounter {
       sums_.assign(n_slots * n_classes, CompensatedSum{});
       for (std::int64_t i = 0; i < n; ++i) sums_[slot_[i] * n_classes + label[i]].add(labels_.weight[first + i]);
     }
-    for (const std::int32_t slot : slots_in_order(table_.keys()))
+    for (const std::int32_t slot : table_.slots_in_order())
       for (std::int64_t c = 0; c < n_classes; ++c) collect(slot, c, slot * n_classes + c, cells);
   }
 
@@ -146,7 +139,7 @@ class ColumnCounter {
     rows_.assign(labels_.n_classes, 0);
     sums_.assign(labels_.weight != nullptr ? labels_.n_classes : 0, CompensatedSum{});
     std::vector<std::int32_t> classes;
-    for (const std::int32_t slot : slots_in_order(table_.keys())) {
+    for (const std::int32_t slot : table_.slots_in_order()) {
       classes.clear();
       for (std::int64_t k = start[slot]; k < start[slot + 1]; ++k) {
         const std::int32_t c = labels_.label[order[k]];
@@ -229,14 +222,6 @@ std::vector<HistogramColumn> count_histogram(const std::vector<Matrix>& pieces, 
   std::vector<int> level(n_columns, 0);
   if (min_level != nullptr)
     for (std::int64_t j = 0; j < n_columns; ++j) level[j] = static_cast<int>(min_level[j]);
-  else if (n > cap)
-    support::parallel_for(n_groups, n_threads, [&](std::int64_t s) {
-      std::vector<double> buffer;
-      const std::int64_t size = std::min(n, kSampleRows);
-      const double* x = groups[s].read(0, n / size, size, buffer);
-      for (std::int64_t j = 0; j < groups[s].width; ++j)
-        level[groups[s].column + j] = level_of_sample(x + j * size, size, cap);
-    });
   // The first chunk is counted alone, because others begin at its level. The others follow some at a time, which bounds
   // the memory; these are enough to keep all threads busy with a single column.
   const std::int64_t at_once = std::max<std::int64_t>(1, 64 / std::max<std::int64_t>(1, n_groups));

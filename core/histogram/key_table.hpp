@@ -1,5 +1,5 @@
 // The distinct keys of one column while it is counted. Each key has a slot, numbered in the order of appearance. When
-// the keys exceed the cap, the level rises and slots join, so that memory is bounded.
+// the keys are twice the cap, the level rises and slots join, so that memory is bounded; `fit` does so at the end.
 //
 // A column of many values soon reaches a level at which its keys lie close together. Keys within a window are looked up
 // directly, and neighbours share a cache line. All others, such as a few integers at level 0, are hashed. At level 0
@@ -19,18 +19,31 @@
 
 namespace naively::histogram {
 
-// Sorts items that begin with a long sorted run, as keys do after the level rose.
-template <class T>
-void sort_from_sorted(std::vector<T>& items) {
-  const auto rest = std::is_sorted_until(items.begin(), items.end());
-  std::sort(rest, items.end());
-  std::inplace_merge(items.begin(), rest, items.end());
+// Sorts many keys byte by byte, from the lowest on (Knuth, TAOCP 3, 5.2.5), without bytes that are the same in all.
+inline void sort_keys(std::vector<std::int64_t>& keys) {
+  if (keys.size() < 256) return std::sort(keys.begin(), keys.end());
+  constexpr std::uint64_t kSign = std::uint64_t{1} << 63;
+  std::uint64_t differ = 0;
+  for (const std::int64_t key : keys) differ |= static_cast<std::uint64_t>(key ^ keys[0]);
+  std::vector<std::int64_t> spare(keys.size());
+  for (int shift = 0; shift < 64; shift += 8) {
+    if ((differ >> shift & 0xFF) == 0) continue;
+    const auto byte_of = [&](std::int64_t key) { return (static_cast<std::uint64_t>(key) ^ kSign) >> shift & 0xFF; };
+    std::size_t start[257] = {};
+    for (const std::int64_t key : keys) ++start[byte_of(key) + 1];
+    for (int v = 0; v < 256; ++v) start[v + 1] += start[v];
+    for (const std::int64_t key : keys) spare[start[byte_of(key)]++] = key;
+    keys.swap(spare);
+  }
 }
 
 class KeyTable {
  public:
   // No slot; the slots of NaN, −infinity and +infinity; the first slot of a key.
   enum : std::int32_t { kNone, kMissing, kBelow, kAbove, kFirst };
+
+  // The level rises when this many keys are there: if it rose for each key above the cap, it would rise too often.
+  static std::int64_t max_keys(std::int64_t cap) { return 2 * cap; }
 
   // Memory of the window that is not touched is not resident: calloc of this size maps empty pages.
   explicit KeyTable(std::int64_t cap)
@@ -60,12 +73,26 @@ class KeyTable {
         ++i;
         continue;
       }
-      const std::int64_t key = key_of(x[i]);
-      if (static_cast<std::int64_t>(keys_.size()) == cap_)
-        raise_level(key, slot, i);
+      if (static_cast<std::int64_t>(keys_.size()) == max_keys(cap_))
+        raise_level(slot, i);
       else
-        insert(key);
+        insert(key_of(x[i]));
     }
+  }
+
+  // Raises the level until at most `cap` keys remain, and renumbers n slots that were filled.
+  void fit(std::int32_t* slot, std::int64_t n) {
+    if (static_cast<std::int64_t>(keys_.size()) > cap_) raise_level(slot, n);
+  }
+
+  // Returns the slots in the order of their keys, −infinity first and +infinity last, without that of NaN.
+  std::vector<std::int32_t> slots_in_order() const {
+    std::vector<std::int64_t> sorted = keys_;
+    sort_keys(sorted);
+    std::vector<std::int32_t> slots{kBelow};
+    for (const std::int64_t key : sorted) slots.push_back(slot_of(key));
+    slots.push_back(kAbove);
+    return slots;
   }
 
   // Returns the new slot of each old slot if slots joined since the last call; else nothing.
@@ -202,29 +229,35 @@ class KeyTable {
     clear(key_of(std::bit_cast<double>(kNanBits | kMinusInfinity)));
   }
 
-  // Raises the level until all keys and one more fit, and renumbers n slots that were filled.
-  void raise_level(std::int64_t key, std::int32_t* slot, std::int64_t n) {
+  // The slot of a key that has one.
+  std::int32_t slot_of(std::int64_t key) const {
+    if (const std::uint64_t at = in_window(key); level_ > 0 && at < kWindowKeys) return window_[at];
+    const std::int64_t stored = level_ == 0 ? bits_of(key) : key;
+    std::size_t at = hash(stored, shift_);
+    while (table_[at].key != stored) at = (at + 1) & (table_.size() - 1);
+    return table_[at].slot;
+  }
+
+  // Raises the level until `cap` keys remain, which makes room for as many more, and renumbers n slots that were
+  // filled.
+  void raise_level(std::int32_t* slot, std::int64_t n) {
     std::vector<std::int64_t> sorted = keys_;
-    sorted.push_back(key);
-    sort_from_sorted(sorted);
+    sort_keys(sorted);
     const int by = levels_to_fit(sorted, cap_);
     clear_window();
     level_ += by;
     const std::vector<std::int64_t> old_keys = std::move(keys_);
     keys_.clear();
-    for (std::int64_t& k : sorted) k >>= by;
-    for (std::size_t s = 0; s < sorted.size(); ++s)
-      if (s == 0 || sorted[s] != sorted[s - 1]) keys_.push_back(sorted[s]);
+    for (const std::int64_t key : sorted)
+      if (keys_.empty() || key >> by != keys_.back()) keys_.push_back(key >> by);
+    set_base(keys_[keys_.size() / 2]);
+    rebuild(std::max(kMinBits, static_cast<int>(std::bit_width(2 * keys_.size()))));
     std::vector<std::int32_t> new_slot(old_keys.size() + kFirst);
     for (std::int32_t s = 0; s < kFirst; ++s) new_slot[s] = s;
-    for (std::size_t s = 0; s < old_keys.size(); ++s)
-      new_slot[s + kFirst] = static_cast<std::int32_t>(std::lower_bound(keys_.begin(), keys_.end(), old_keys[s] >> by) -
-                                                       keys_.begin() + kFirst);
+    for (std::size_t s = 0; s < old_keys.size(); ++s) new_slot[s + kFirst] = slot_of(old_keys[s] >> by);
     for (std::int64_t i = 0; i < n; ++i) slot[i] = new_slot[slot[i]];
     for (std::int32_t& s : moved_) s = new_slot[s];
     if (moved_.empty()) moved_ = std::move(new_slot);
-    set_base(keys_[keys_.size() / 2]);
-    rebuild(std::max(kMinBits, static_cast<int>(std::bit_width(2 * keys_.size()))));
   }
 
   std::int64_t cap_;
@@ -236,17 +269,6 @@ class KeyTable {
   std::vector<Entry> table_;
   std::unique_ptr<std::int32_t[], Free> window_;  // slots; kNone without a key
 };
-
-// Returns the slots in the order of their keys, −infinity first and +infinity last, without that of NaN.
-inline std::vector<std::int32_t> slots_in_order(const std::vector<std::int64_t>& keys) {
-  std::vector<std::pair<std::int64_t, std::int32_t>> order(keys.size());
-  for (std::size_t s = 0; s < keys.size(); ++s) order[s] = {keys[s], static_cast<std::int32_t>(s)};
-  sort_from_sorted(order);
-  std::vector<std::int32_t> slots{KeyTable::kBelow};
-  for (const auto& [key, s] : order) slots.push_back(s + KeyTable::kFirst);
-  slots.push_back(KeyTable::kAbove);
-  return slots;
-}
 
 inline std::int64_t key_at(const std::vector<std::int64_t>& keys, std::int32_t slot) {
   if (slot >= KeyTable::kFirst) return keys[slot - KeyTable::kFirst];
