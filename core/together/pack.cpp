@@ -1,5 +1,7 @@
 // Pack the codes of columns into keys.
 #include <algorithm>
+#include <bit>
+#include <cstring>
 #include <vector>
 
 #include "support/simd.hpp"
@@ -16,45 +18,45 @@ using support::Mask;
 
 constexpr std::int64_t kTileRows = 512;  // whose columns stay in the cache; a multiple of kLanes
 
-NAIVELY_INLINE Mask load_keys(const std::int64_t* p) {
-  Mask v;
-  std::memcpy(&v, p, sizeof v);
-  return v;
-}
+// A column of a table in the rows of a tile: numbers with the cuts of the table, or, without cuts, codes.
+struct TileColumn {
+  const double* values;
+  const double* cuts;
+};
 
-NAIVELY_INLINE void store_keys(std::int64_t* p, const Mask& v) { std::memcpy(p, &v, sizeof v); }
-
-// Adds the byte of a column to the keys of a tile. The lowest byte of a key is not zero as long as its path goes on:
-// the key is shifted by each column, and by zero bytes after its end.
+// Packs the keys of a tile. `goes_on` has all bits as long as a path goes on; after its end, bytes are 0.
 template <bool fused>
-NAIVELY_INLINE void add_numbers_body(const double* x, const double* cuts, std::int64_t* keys, std::int64_t* goes_on) {
+NAIVELY_INLINE void pack_tile_body(const TileColumn* columns, int n_columns, std::int64_t* keys) {
+  const int shift = n_columns > 0 ? 8 * (kMaxColumns - n_columns) : 0;
   for (std::int64_t i = 0; i < kTileRows; i += kLanes) {
-    const Lanes value = load(x + i);
-    Mask code = Mask{} + 1;
-    for (int k = 0; k < kCuts; ++k) code -= support::broadcast(cuts[k]) < value;  // a true comparison is −1
-    const Mask on = load_keys(goes_on + i) & (value == value);
-    store_keys(goes_on + i, on);
-    store_keys(keys + i, (load_keys(keys + i) << 8) | (code & on));
+    Mask key{}, goes_on = Mask{} - 1;
+    for (int t = 0; t < n_columns; ++t) {
+      const Lanes value = load(columns[t].values + i);
+      Mask code;
+      if (const double* const cuts = columns[t].cuts) {
+        code = Mask{} + 1;
+        for (int k = 0; k < kCuts; ++k) code -= support::broadcast(cuts[k]) < value;  // a true comparison is −1
+        goes_on &= value == value;
+      } else {
+        code = support::bits_as<Mask>(value);
+        goes_on &= code != Mask{};
+      }
+      key = (key << 8) | (code & goes_on);
+    }
+    key = support::choose(key == Mask{}, Mask{} + kNoPath, key << shift);
+    std::memcpy(keys + i, &key, sizeof key);
   }
 }
 
-NAIVELY_DISPATCH(void, add_numbers, add_numbers_body,
-                 (const double* x, const double* cuts, std::int64_t* keys, std::int64_t* goes_on),
-                 (x, cuts, keys, goes_on))
+NAIVELY_DISPATCH(void, pack_tile, pack_tile_body, (const TileColumn* columns, int n_columns, std::int64_t* keys),
+                 (columns, n_columns, keys))
 
-void add_categories(const double* code, std::int64_t* keys, std::int64_t* goes_on) {
-  for (std::int64_t i = 0; i < kTileRows; ++i) {
-    const auto byte = static_cast<std::int64_t>(code[i]);
-    goes_on[i] &= -static_cast<std::int64_t>(byte != 0);
-    keys[i] = (keys[i] << 8) | (byte & goes_on[i]);
-  }
-}
-
-// Replaces values of a category by their codes; 0 is a missing value.
+// Replaces values of a category by their codes, as the bits of a number; 0 is a missing value.
 void look_up(double* values, std::int64_t n, const std::uint8_t* codes, std::int64_t n_codes) {
   for (std::int64_t i = 0; i < n; ++i) {
     const double value = values[i];
-    values[i] = value >= 0 && value < static_cast<double>(n_codes) ? codes[static_cast<std::int64_t>(value)] : 0;
+    const bool is_listed = value >= 0 && value < static_cast<double>(n_codes);
+    values[i] = std::bit_cast<double>(is_listed ? std::int64_t{codes[static_cast<std::int64_t>(value)]} : 0);
   }
 }
 
@@ -74,22 +76,18 @@ void pack_keys(const std::vector<Matrix>& pieces, const Plan& plan, std::int64_t
         const std::int64_t first = plan.code_offsets[column], n_codes = plan.code_offsets[column + 1] - first;
         if (n_codes > 0) look_up(to, rows, plan.codes + first, n_codes);
       }
-    std::int64_t key[kTileRows], goes_on[kTileRows];
+    std::int64_t key[kTileRows];
     for (std::int64_t m = 0; m < plan.n_tables; ++m) {
-      std::fill_n(key, kTileRows, 0);
-      std::fill_n(goes_on, kTileRows, -1);
-      int shift = 64;
-      for (int t = 0; t < kMaxColumns; ++t, shift -= 8) {
-        const std::int64_t slot = m * kMaxColumns + t, j = plan.columns[slot];
+      TileColumn columns[kMaxColumns];
+      int n_columns = 0;
+      for (std::int64_t slot = m * kMaxColumns; n_columns < kMaxColumns; ++n_columns, ++slot) {
+        const std::int64_t j = plan.columns[slot];
         if (j < 0) break;
-        const double* const x = values.data() + j * kTileRows;
-        if (plan.code_offsets[j + 1] > plan.code_offsets[j])
-          add_categories(x, key, goes_on);
-        else
-          add_numbers(x, plan.cuts + slot * kCuts, key, goes_on);
+        const bool is_number = plan.code_offsets[j + 1] == plan.code_offsets[j];
+        columns[n_columns] = {values.data() + j * kTileRows, is_number ? plan.cuts + slot * kCuts : nullptr};
       }
-      std::int64_t* const to = keys + m * n_rows + from;
-      for (std::int64_t i = 0; i < rows; ++i) to[i] = key[i] == 0 ? kNoPath : key[i] << shift;
+      pack_tile(columns, n_columns, key);
+      std::copy_n(key, rows, keys + m * n_rows + from);
     }
   });
 }
