@@ -44,6 +44,13 @@ struct TableIndex {
         mask(tree.offsets[table + 1] - tree.offsets[table] - 1),
         shift(shift_of(mask + 1)) {}
 
+  // Begins to load the entry of a key.
+  void prefetch(std::int64_t key) const {
+    const std::size_t at = entry_of(key & path_mask, shift);
+    support::prefetch(keys + at);
+    support::prefetch(nodes + at);
+  }
+
   // Returns the node of a path that is not 0, or −1.
   std::int32_t node_of(std::int64_t path) const {
     std::size_t at = entry_of(path, shift);
@@ -114,9 +121,13 @@ void score_tables(const Tree& tree, const std::int64_t* keys, std::int64_t n_row
     int length;
     for (std::int64_t m = 0; m < tree.n_tables; ++m) {
       const TableIndex index(tree, m);
+      for (std::int64_t i = from; i < end; ++i) index.prefetch(keys[m * n_rows + i]);
       for (std::int64_t i = from; i < end; ++i) {
         nodes[i - from] = index.last_node(keys[m * n_rows + i], length);
-        if (nodes[i - from] >= 0) support::prefetch(evidence + nodes[i - from] * n_classes);
+        if (nodes[i - from] < 0) continue;
+        const double* const term = evidence + nodes[i - from] * n_classes;
+        for (std::int64_t c = 0; c < n_classes; c += 8) support::prefetch(term + c);  // a cache line
+        support::prefetch(term + n_classes - 1);
       }
       for (std::int64_t i = from; i < end; ++i) {
         if (nodes[i - from] < 0) continue;
@@ -157,9 +168,9 @@ std::int64_t leave_out_of_tables(const Tree& tree, const std::int64_t* keys, std
           for (std::int64_t c = 0; c < n_classes; ++c) n_node += count[c];
           const double slack = 1e-9 * (n_node + weight);
           is_counted &= count[label] >= weight - slack;
-          n_node = std::max(n_node - weight, 0.0);
+          const double scale = 1 / (std::max(n_node - weight, 0.0) + 1);
           for (std::int64_t c = 0; c < n_classes; ++c)
-            share[c] = (std::max(count[c] - (c == label ? weight : 0), 0.0) + share[c]) / (n_node + 1);
+            share[c] = (std::max(count[c] - (c == label ? weight : 0), 0.0) + share[c]) * scale;
           if (t == 0) first = share;
         }
         for (std::int64_t c = 0; c < n_classes; ++c) term[c] = std::log(share[c] / first[c]);
