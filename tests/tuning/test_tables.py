@@ -56,3 +56,27 @@ def test_the_report_is_honest_after_choosing(seed: int) -> None:
     new = model.evaluate({k: v[400:] for k, v in table.items()}, label[400:]).log_loss[0]
     report = model.tuning.report
     assert abs(new - report["log_loss"]) < 3 * report["log_loss_error"] + 0.02
+
+
+def three_together(n: int) -> tuple[dict[str, Any], list[int]]:
+    """Return rows whose class depends on a, b and c together, more on a, and not on d."""
+    rng = np.random.default_rng(0)
+    a, b, c, d = rng.integers(0, 3, (4, n))
+    label = ((a + b > 2) ^ ((a == 0) & (c == 0)) ^ (rng.random(n) < 0.05)).astype(int)
+    return {name: x.astype(str) for name, x in zip("abcd", (a, b, c, d), strict=True)}, label.tolist()
+
+
+@pytest.mark.parametrize("max_rows", [2048, 300])
+def test_importance_is_what_a_model_without_the_column_loses(max_rows: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The model without a column is fitted as a whole; of some rows, importance is near that of all."""
+    monkeypatch.setattr("naively.tuning.tables.MAX_IMPORTANCE_ROWS", max_rows)
+    X, y = three_together(1500)
+    model = naively.fit(X, y, together=True)
+    assert model.tuning is not None
+    assert model.tuning.table_weights
+    for column in model.importance():
+        rest = naively.fit({name: x for name, x in X.items() if name != column.column}, y, together=True)
+        assert rest.tuning is not None
+        lost = rest.tuning.report["log_loss"] - model.tuning.report["log_loss"]
+        assert column.nats == pytest.approx(lost, abs=0.03 if max_rows == 2048 else 0.1), column.column
+        assert column.low <= column.nats <= column.high

@@ -33,9 +33,10 @@ from naively.tuning.importance import (
 )
 from naively.tuning.loo_scores import LooScorer
 from naively.tuning.sample import FOLDS
-from naively.tuning.solver import Floats, Problem, standard_error_of_sum
+from naively.tuning.solver import WEIGHT_PENALTY, Floats, Problem, standard_error_of_sum
 
 MIN_TABLE_NATS = 1.0  # over the sample, to use tables or to weigh each of them
+MAX_IMPORTANCE_ROWS = 2048  # of the sample, whose tables are counted again without each column
 
 
 @dataclass(frozen=True, eq=False)
@@ -136,52 +137,75 @@ def importance_with_tables(
     """Return what each column is worth in a model with tables: equations (1) and (2) of `importance.py`.
 
     Without a column, each table reads its other columns. The counts of such tables are not known, so those of the
-    sampled rows take their place, with the column and without it. The weights of the tables stay; those of columns and
-    words are fitted again, unless there is too much work.
+    sampled rows take their place, with the column and without it. The tables get a common factor of their weights, and
+    the weights of columns and words are fitted again, unless there is too much work. In a large sample, every k-th row
+    stands for k rows.
     """
-    table_scores, without = _scores_of_sample(scorer, np.array(weights), rows.kind)
-    problem, solution = rows.problem, calibration.solution
-    assert solution is not None
-    total = replace(problem, base=problem.base + table_scores).losses(solution)
+    step = -(-int(scorer.is_usable.sum()) // MAX_IMPORTANCE_ROWS)
+    usable, keep = np.flatnonzero(scorer.is_usable)[::step], np.flatnonzero(rows.kind % step == 0)
+    table_scores, without = _scores_of_sample(scorer, usable, np.array(weights), rows.kind[keep] // step)
+    problem, unit = rows.problem.rows(keep), step * rows.unit[keep]
+    problem = replace(problem, weight=step * problem.weight)
     parts = {part.column: part for part in parts_of(features)}
     parts |= {name: Part(name, 1, []) for name in without if name not in parts}
     is_refitted = len(parts) * problem.evidence.size <= MAX_REFIT_CELLS
-    out = []
+
+    def losses_without(dropped: list[int], scores: Floats) -> Floats:
+        return _losses_with_factor(problem, calibration, np.array(dropped, dtype=np.intp), scores, is_refitted)
+
+    total, out = losses_without([], table_scores), []
     for part in parts.values():
-        dropped = np.array(part.features, dtype=np.intp)
-        rest = replace(problem, base=problem.base + without.get(part.column, table_scores))
-        if is_refitted:
-            [losses] = losses_refitted(rest, calibration, [dropped])
-        else:
-            weight = solution.weight.copy()
-            weight[dropped] = 0.0
-            losses = rest.losses(replace(solution, weight=weight))
-        [worth] = means_and_intervals((losses - total)[None], problem.weight, rows.unit)
+        losses = losses_without(part.features, without.get(part.column, table_scores))
+        [worth] = means_and_intervals((losses - total)[None], problem.weight, unit)
         alone = gains_alone(problem, problem.evidence[part.features].sum(axis=0)[None])
-        [interval] = means_and_intervals(alone, problem.weight, rows.unit)
+        [interval] = means_and_intervals(alone, problem.weight, unit)
         out.append(ColumnImportance(part.column, *worth, *interval, part.n_columns))
     return ranked(out)
 
 
-def _scores_of_sample(scorer: LooScorer, weights: Floats, kind: NDArray[np.intp]) -> tuple[Floats, dict[str, Floats]]:
-    """Return the weighted evidence of tables of the sampled rows, (row, class), and the same without each column."""
+def _losses_with_factor(
+    problem: Problem, calibration: Calibration, dropped: NDArray[np.intp], scores: Floats, is_refitted: bool
+) -> Floats:
+    """Return the loss of each row without some features, where the scores of tables (row, class) get a new factor.
+
+    The other weights are fitted again with it if `is_refitted`, else they stay.
+    """
+    solution, (centre, pull, group) = calibration.solution, calibration.penalty
+    assert solution is not None
+    if not is_refitted:
+        weight = solution.weight.copy()
+        weight[dropped] = 0.0
+        problem = replace(problem, base=problem.scores(solution.offset, weight), evidence=problem.evidence[:0])
+        solution = replace(solution, offset=np.zeros_like(solution.offset), weight=weight[:0])
+        centre, pull, group, dropped = centre[:0], pull[:0], group[:0], dropped[:0]
+    problem = replace(problem, evidence=np.concatenate([problem.evidence, scores[None]]))
+    penalty = np.append(centre, 1.0), np.append(pull, WEIGHT_PENALTY), np.append(group, group.max(initial=-1) + 1)
+    solution = replace(solution, weight=np.append(solution.weight, 1.0), curvature=None)
+    [losses] = losses_refitted(problem, replace(calibration, solution=solution, penalty=penalty), [dropped])
+    return np.asarray(losses)
+
+
+def _scores_of_sample(
+    scorer: LooScorer, usable: NDArray[np.intp], weights: Floats, kind: NDArray[np.intp]
+) -> tuple[Floats, dict[str, Floats]]:
+    """Return the weighted evidence of tables of sampled rows, (row, class), and the same without each column."""
     tables = scorer.model.schema.tables
     assert tables is not None
     used = np.flatnonzero(weights)
-    view = tables.view(scorer.sample.table.where(scorer.is_usable)).take_tables(used)
-    evidence = _evidence_of_sample(scorer, view)
+    view = tables.view(scorer.sample.table.take(usable)).take_tables(used)
+    evidence = _evidence_of_sample(scorer, usable, view)
     full = np.einsum("m,mic->ic", weights[used], evidence)
     without = {}
     for position, name in enumerate(tables.columns):
         reads = np.flatnonzero((view.plan.columns == position).any(axis=1))
-        rest = _evidence_of_sample(scorer, view.take_tables(reads).without_column(position))
+        rest = _evidence_of_sample(scorer, usable, view.take_tables(reads).without_column(position))
         without[name] = (full + np.einsum("m,mic->ic", weights[used[reads]], rest - evidence[reads]))[kind]
     return full[kind], without
 
 
-def _evidence_of_sample(scorer: LooScorer, view: TableView) -> Floats:
-    """Return the evidence of tables that have counted the usable rows of the sample only, each row left out."""
-    usable, n_classes = np.flatnonzero(scorer.is_usable), len(scorer.model.classes)
+def _evidence_of_sample(scorer: LooScorer, usable: NDArray[np.intp], view: TableView) -> Floats:
+    """Return the evidence of tables that have counted these rows of the sample only, each row left out."""
+    n_classes = len(scorer.model.classes)
     label, weight = scorer.sample.label[usable].astype(np.int32), scorer.sample.weight[usable].astype(np.float64)
     total = np.bincount(label, weight, n_classes).astype(np.float64)
     tree = TableTree.of(view.count(label, weight, n_classes), total)
