@@ -207,6 +207,16 @@ def test_contributions_have_the_share_of_each_column(model: naively.Model) -> No
     np.testing.assert_allclose(model.contributions(rows).sum(axis=1) + start, before, atol=1e-9)
 
 
+def test_a_column_without_a_weight_may_be_used_together(model: naively.Model) -> None:
+    assert model.tuning is not None
+    weights = dict.fromkeys(model.tuning.weights, 0.0)
+    [e] = model.with_tuning(replace(model.tuning, weights=weights)).explain(
+        {"a": ["p"], "b": ["r"], "x": [0.0], "z": [0.0]}
+    )
+    assert e.together is not None
+    assert {c.column for c in e.contributions if c.note == "only together"} == {*e.together.by_column}
+
+
 def test_counterfactuals_take_tables_into_account(model: naively.Model) -> None:
     [e] = model.explain({"a": ["p"], "b": ["r"], "x": [0.0], "z": [0.0]})
     assert e.counterfactual is not None

@@ -107,7 +107,11 @@ def _explain_rows(
             explanation = draft.finish(model, log_posterior[row], before_floor[row], counterfactual, intervals)
             if tables is not None and table_view is not None and not draft.is_impossible:
                 together = together_of(model, tables, table_view.rows(row, row + 1), draft.pair)
-                explanation = replace(explanation, together=together)
+                contributions = tuple(
+                    replace(c, note="only together") if c.note == "not used" and c.column in together.by_column else c
+                    for c in explanation.contributions
+                )
+                explanation = replace(explanation, contributions=contributions, together=together)
             explanations.append(explanation)
     return explanations
 

@@ -46,7 +46,7 @@ class Contribution:
     low, high
         The 95 % interval of `log_odds`, given the counts; None if it is not known.
     note
-        What is special: missing, never seen, not used, impossible under a class.
+        What is special: missing, never seen, not used, used only together with others, impossible under a class.
     """
 
     column: str
