@@ -6,9 +6,9 @@ Three candidates are calibrated on the same rows and folds, each row scored as i
     one      one more feature, the mean of the evidence of all tables
     own      the evidence of each table, each weight shrunk to the common one
 
-A candidate replaces the one before it if its cross-fitted predictions gain more than 1 nat and more than a standard
-error; "own" is looked at only after "one" has won. The choice flatters itself on small samples. So the report is that
-of a choice made for each fold by the other folds.
+A candidate replaces the one before it if its cross-fitted predictions gain more than 1 nat and more than two standard
+errors; "own" is looked at only after "one" has won. The choice flatters itself on small samples. So the report is that
+of a choice made for each fold by the other folds. With one standard error it is still too good (docs/decisions/0028).
 """
 
 from __future__ import annotations
@@ -36,6 +36,7 @@ from naively.tuning.sample import FOLDS
 from naively.tuning.solver import WEIGHT_PENALTY, Floats, Problem, standard_error_of_sum
 
 MIN_TABLE_NATS = 1.0  # over the sample, to use tables or to weigh each of them
+MIN_STANDARD_ERRORS = 2.0  # of the gain, to do so
 MAX_IMPORTANCE_ROWS = 2048  # of the sample, whose tables are counted again without each column
 
 
@@ -220,7 +221,7 @@ def _is_better(gain: Floats, rows: TableRows, keep: NDArray[np.bool_], is_first:
     """Return whether some rows gain enough; the textbook needs as much to be replaced as by any calibration."""
     least = MIN_GAIN_NATS if is_first and rows.plain.solution is None else MIN_TABLE_NATS
     chance = standard_error_of_sum(gain[keep], rows.problem.weight[keep], rows.unit[keep])
-    return bool(gain[keep].sum() > max(least * keep.mean(), chance))
+    return bool(gain[keep].sum() > max(least * keep.mean(), MIN_STANDARD_ERRORS * chance))
 
 
 def _nested(candidates: list[tuple[Calibration, Floats]], rows: TableRows) -> Floats:
