@@ -6,7 +6,8 @@ import io
 import math
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from itertools import accumulate
+from typing import TYPE_CHECKING, NamedTuple
 
 from naively.explanation.counterfactual import Counterfactual
 from naively.explanation.explanation import Contribution, Explanation, Others, group_others
@@ -24,10 +25,27 @@ MAX_LINES = 20  # contributions; `to_dict()` has all
 MAX_CHANGES = 8
 MAX_SHARES = 6  # of columns in what they say together
 MAX_PIECES = 400  # of a text
-BAR_WIDTH = 12  # characters on either side of zero; half of that in a narrow terminal
-MIN_WIDE = 126  # characters from which there is room for intervals and counts
-WEIGHT_WIDTH = 20  # characters more if there are weights
 LEFT_OUT = "The model has counted this row. It is explained by the model without it."
+
+
+class Detail(NamedTuple):
+    """What a table of contributions has besides values and log-odds, and how wide its parts are in characters."""
+
+    name_width: int
+    min_value_width: int
+    bar_width: int = 0  # on either side of zero
+    has_weights: bool = False
+    has_shares: bool = False
+    is_full: bool = False  # intervals, and counts instead of shares
+
+
+DETAILS = (  # from wide terminals to narrow ones
+    Detail(24, 24, 12, has_weights=True, has_shares=True, is_full=True),
+    Detail(16, 14, 6, has_weights=True, has_shares=True),
+    Detail(16, 14, 6, has_weights=True),
+    Detail(12, 14, 6),
+    Detail(12, 8),
+)
 
 
 def as_text(explanation: Explanation, width: int = 160) -> str:
@@ -91,10 +109,21 @@ def interval(line: Contribution) -> str:
 
 
 def shorten(name: object, width: int = 32) -> str:
-    """Return a name that fits: an ellipsis in its middle if it is too long, no line breaks or control characters."""
+    """Return a name that fits: an ellipsis in its middle if it is too long, no line breaks or control characters.
+
+    >>> shorten("a name that is too long", 12), shorten("中文字符太长了", 8)
+    ('a name …long', '中文…了')
+    """
+    from rich.cells import cell_len  # Chinese characters take two places
+
+    def first_letters(text: str, width: int) -> str:
+        return text[: sum(end <= width for end in accumulate(map(cell_len, text)))]
+
     text = " ".join(str(name).split()) or repr(str(name))
     text = "".join(letter if letter.isprintable() else "�" for letter in text)
-    return text if len(text) <= width else f"{text[: width - width // 3 - 1]}…{text[len(text) - width // 3 :]}"
+    if cell_len(text) <= width:
+        return text
+    return f"{first_letters(text, width - width // 3 - 1)}…{first_letters(text[::-1], width // 3)[::-1]}"
 
 
 def occurrences_and_note(line: Contribution) -> tuple[str, str]:
@@ -188,56 +217,71 @@ def _coloured_text(column: str, pieces: Pieces, colours: Pair) -> Text:
 
 
 def _table(e: Explanation, width: int) -> Table:
-    """Return the contributions; a narrow terminal has shorter bars, shares instead of counts, and no intervals."""
+    """Return the contributions, with as many details as have room."""
+    layout = Layout.of(e)
+    for detail in DETAILS:
+        table = _table_with(detail, layout, e)
+        if _min_width(table, detail) <= width:
+            break
+    return table
+
+
+def _min_width(table: Table, detail: Detail) -> int:
+    """Return the characters of a line if only the values are folded."""
+    from rich.cells import cell_len
+
+    widths = [max(cell_len(str(cell)) for cell in (c.header, *c.cells)) for c in table.columns]
+    widths[1] = min(widths[1], detail.min_value_width)
+    return sum(widths) + 3 * len(widths) - 1
+
+
+def _table_with(detail: Detail, layout: Layout, e: Explanation) -> Table:
+    """Return the contributions with these details."""
     from rich import box
+    from rich.cells import cell_len
     from rich.table import Table
     from rich.text import Text
 
-    layout = Layout.of(e)
-    is_wide = width >= MIN_WIDE + (WEIGHT_WIDTH if layout.has_weights else 0)
-    bar_width = BAR_WIDTH if is_wide else BAR_WIDTH // 2
+    has_weights = detail.has_weights and layout.has_weights
 
-    def bar(log_odds: float) -> Text:
-        return _bar(log_odds, layout, bar_width)
+    def add_row(
+        name: Text | str, value: Text | str, log_odds: float, *weight: str, after: tuple[str, ...] = ()
+    ) -> None:
+        bar = [_bar(log_odds, layout, detail.bar_width)] if detail.bar_width else []
+        table.add_row(name, value, *bar, *((weight or ("", "")) if has_weights else ()), number(log_odds), *after)
 
     table = Table(box=box.SIMPLE_HEAD, pad_edge=False, header_style="bold")
     table.add_column("column", no_wrap=True)
-    table.add_column("value", overflow="fold", min_width=14)
-    title = f"{shorten(e.against, bar_width):>{bar_width}}│{shorten(e.of, bar_width)}"
-    table.add_column(Text(title), no_wrap=True)
-    if layout.has_weights:
-        table.add_column("evidence", justify="right", no_wrap=True)
-        table.add_column("weight", justify="right", no_wrap=True)
-    table.add_column("log-odds", justify="right", no_wrap=True)
-    if is_wide:
-        table.add_column("95 %", justify="right", no_wrap=True)
-    for label in (e.of, e.against):
-        table.add_column(Text(f"in {shorten(label, 16 if is_wide else 7)}"), justify="right", no_wrap=True)
-    no_weight = ["", ""] if layout.has_weights else []
+    table.add_column("value", overflow="fold", min_width=min(detail.min_value_width, 14))
+    if detail.bar_width:
+        against, of = (shorten(label, detail.bar_width) for label in (e.against, e.of))
+        table.add_column(Text(" " * (detail.bar_width - cell_len(against)) + f"{against}│{of}"), no_wrap=True)
+    numbers = (["evidence", "weight"] if has_weights else []) + ["log-odds"] + (["95 %"] if detail.is_full else [])
+    if detail.has_shares:
+        numbers += [f"in {shorten(label, 16 if detail.is_full else 7)}" for label in (e.of, e.against)]
+    for title in numbers:
+        table.add_column(Text(title), justify="right", no_wrap=True)
     for name, log_odds in layout.starts(e):
-        table.add_row(name, "", bar(log_odds), *no_weight, number(log_odds))
+        add_row(name, "", log_odds)
     for line in layout.shown:
         occurs, note = occurrences_and_note(line)
         value = Text(shorten(line.shown, 36) + occurs)
         if note:
             value.append(f" ({shorten(note, 40)})", style="dim")
-        cells: list[RenderableType] = [Text(shorten(line.column, 24 if is_wide else 16)), value, bar(line.log_odds)]
-        cells += list(evidence_and_weight(line)) if layout.has_weights else []
-        cells.append(number(line.log_odds))
-        cells += [interval(line)] if is_wide else []
-        counts = (line.counts, line.counts_against)
-        table.add_row(
-            *cells,
-            *(format_counts(side, line.is_date) if is_wide else _format_share(side, line.is_date) for side in counts),
-        )
+        form = format_counts if detail.is_full else _format_share
+        counts = tuple(form(side, line.is_date) for side in (line.counts, line.counts_against))
+        after = ((interval(line),) if detail.is_full else ()) + (counts if detail.has_shares else ())
+        column = Text(shorten(line.column, detail.name_width))
+        add_row(column, value, line.log_odds, *evidence_and_weight(line), after=after)
     for group in layout.others:
-        name = shorten(group.text, 24 if is_wide else 16) if group.text is not None else str(group)
-        value = Text(str(group) if group.text is not None else "", style="dim")
-        table.add_row(Text(name, style="dim"), value, bar(group.log_odds), *no_weight, number(group.log_odds))
+        is_of_columns = group.text is None
+        column = Text(str(group) if is_of_columns else shorten(group.text, detail.name_width), style="dim")
+        add_row(column, Text("" if is_of_columns else str(group), style="dim"), group.log_odds)
     for name, log_odds in layout.ends(e):
-        table.add_row(name, "", bar(log_odds), *no_weight, number(log_odds))
+        add_row(name, "", log_odds)
     table.add_section()
-    table.add_row(Text("total", style="bold"), "", "", *no_weight, Text(number(e.total), style="bold"))
+    before = ["", *([""] if detail.bar_width else []), *(["", ""] if has_weights else [])]
+    table.add_row(Text("total", style="bold"), *before, Text(number(e.total), style="bold"))
     return table
 
 

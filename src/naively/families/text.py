@@ -387,7 +387,7 @@ class Text(WordFamily[WordCounts, TextParameters]):
         terms = self.word_terms(*words, form, cells, totals, pair, alpha[numbers], total_alpha)
         terms += [Term.unseen(*labels[i], float(counts[i])) for i in np.flatnonzero(~is_known).tolist()]
         if is_bernoulli:
-            shown = f"{int(is_active.sum()) - len(known)} words that are not in the text"
+            shown = f"{int(is_active.sum()) - len(known):,} words that are not in the text"
             scores = evidence.pair_of(form.log_absence_except(numbers)[list(pair)])
             terms.append(Term(column, None, shown, scores, count=0.0, note="together"))
         return terms
