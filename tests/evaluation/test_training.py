@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 import naively as nb
+from naively.evaluation.training import cross_validate
 from naively.priors import PriorLike
 
 GENERATOR = np.random.default_rng(3)
@@ -38,3 +39,16 @@ def test_prior_shifts_the_log_odds_of_every_training_row(prior: PriorLike) -> No
         row = {name: x[[i]] for name, x in TABLE.items()}
         losses.append(-refitted.log_posterior(row)[0, list(refitted.classes).index(LABEL[i])])
     assert model.evaluate_training(TABLE, LABEL).log_loss.value == pytest.approx(np.mean(losses), abs=1e-9)
+
+
+def test_folds_of_groups_do_not_warn_of_the_column_that_names_the_groups() -> None:
+    """Filters of pytest make every warning an error."""
+    group = np.arange(400) // 10
+    label = np.where(np.random.default_rng(1).permutation(40) < 20, "ham", "spam")[group]
+    table = {"x": TABLE["x"], "patient": [f"p{g}" for g in group]}
+    columns = {"x": nb.Gaussian(), "patient": nb.Categorical(alpha=0.01)}
+    with pytest.warns(nb.TuningWarning, match="'patient' alone predicts the class"):
+        model = nb.fit(table, label, columns=columns)
+    evaluation = cross_validate(model, table, label, k=3, groups="patient")
+    assert model.evaluate_training(table, label, groups="patient").rows == evaluation.rows == 400
+    nb.fit(table, label, columns={"x": nb.Gaussian()}, group="patient")

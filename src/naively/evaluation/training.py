@@ -10,6 +10,7 @@ assumes that rows are independent. Where they are not:
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import Unpack
@@ -23,7 +24,7 @@ from naively.data.labelled import LabelledRows, LabelsLike, WeightLike, class_ar
 from naively.data.names import listed
 from naively.data.read import TableLike, read
 from naively.data.row_hash import Hashes, mix
-from naively.errors import InputError
+from naively.errors import InputError, TuningWarning
 from naively.evaluation.evaluate import Evaluation, Goals
 from naively.evaluation.scored_rows import MAX_COUNTED_ROWS
 from naively.families.base import NotCountedError
@@ -142,7 +143,9 @@ def _predict_folds(
         fold = plain - fold if is_counted else fold
         fold = with_classes(fold, model.classes).with_prior(model.prior)
         if model.tuning is not None:
-            fold = fold.with_tuning(tune(fold, rows.table.take(learnt), labels[learnt], weights[learnt]))
+            with warnings.catch_warnings():  # those of the fit of the model; a fold repeats them
+                warnings.simplefilter("ignore", TuningWarning)
+                fold = fold.with_tuning(tune(fold, rows.table.take(learnt), labels[learnt], weights[learnt]))
         posteriors.append(fold.log_posterior(rows.table.take(predicted)))
     order = np.concatenate([predicted for _, predicted in folds])
     return np.concatenate(posteriors), label[order], weights[order]
