@@ -166,6 +166,29 @@ def test_dates_are_dates() -> None:
     assert " days" in str(gaussian.tables()["day"])
 
 
+def test_bins_of_times_are_shown_at_round_times_that_divide_the_same_rows() -> None:
+    seconds = np.random.default_rng(0).integers(0, 30 * 86_400, 600)
+    times = np.datetime64("2024-01-01", "s") + seconds.astype("timedelta64[s]")
+    labels = np.where((seconds > 10 * 86_400) ^ (np.arange(600) % 10 == 0), "late", "early")
+    model = naively.fit({"time": times}, labels, columns={"time": naively.Binned()})
+    table = model.tables()["time"]
+    names = table.learnt.shown
+    assert len(names) > 1
+    edges = [np.datetime64(name.removesuffix(" and more").split(" to ")[0]) for name in names[1:]]
+    assert names[0] == f"below {str(edges[0]).replace('T', ' ')}"
+    assert all(edge == edge.astype("datetime64[m]") for edge in edges)
+    counts = np.bincount(np.searchsorted(edges, times, side="right"), minlength=len(names))
+    assert counts.tolist() == table.counts.sum(axis=1).tolist()
+
+
+def test_means_of_times_have_the_precision_of_their_deviation() -> None:
+    start = np.datetime64("2024-01-01T08:00", "s")
+    minutes = start + (60 * np.arange(40)).astype("timedelta64[s]")
+    table = str(naively.fit({"t": minutes}, ["a", "b"] * 20, columns={"t": naively.Gaussian()}, tune=False).tables())
+    assert "2024-01-01 08:19" in table
+    assert " hours" in table
+
+
 def test_plain_data_and_arrow() -> None:
     X, y = rows_of_every_kind()
     tables = naively.fit(X, y, columns=FAMILIES).tables()

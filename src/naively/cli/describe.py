@@ -85,9 +85,9 @@ def describe_importance(model: Model) -> str:
     assert tuning is not None
     rows = []
     for column in worth[:MAX_LINES]:
-        interval = f"{column.low:.4f} – {column.high:.4f}"
+        interval = f"{column.low:z.4f} – {column.high:z.4f}"
         weight = _weight_of(column.column, tuning)
-        rows.append((column.name, f"{column.nats:.4f}", interval, f"{column.alone:.4f}", weight, column.remark))
+        rows.append((column.name, f"{column.nats:z.4f}", interval, f"{column.alone:z.4f}", weight, column.remark))
     lines = [
         "What each column is worth: how much the log-loss grows without it, in nats per row (leave-one-out,",
         "95 % interval); alone: how much less it is by this column alone; weight: 1 is plain Naive Bayes.",
@@ -96,7 +96,7 @@ def describe_importance(model: Model) -> str:
         ),
     ]
     if len(worth) > MAX_LINES:
-        lines.append(f"… {len(worth) - MAX_LINES} more")
+        lines.append(f"and {len(worth) - MAX_LINES:,} more")
     return "\n".join(lines)
 
 

@@ -49,7 +49,14 @@ PROBABILITIES = (
     0.9999,
     0.999999,
 )  # marks of the last scale
-SECONDS_PER_DAY = 86_400.0
+DATE_STEPS = (  # unit of a calendar, its seconds, and how many of them are a round step
+    ("s", 1, (1, 10, 30)),
+    ("m", 60, (1, 5, 10, 30)),
+    ("h", 3_600, (1, 3, 6, 12)),
+    ("D", 86_400, (1, 2, 5, 10)),
+    ("M", 2_629_746, (1, 3, 6)),
+    ("Y", 31_556_952, (1, 2, 5, 10, 20, 50, 100, 1_000, 10_000)),
+)
 TAIL = 0.0062  # probability beyond each end of an axis: that beyond 2.5 standard deviations
 
 
@@ -167,8 +174,8 @@ def _axis(block: Block, statistic: Statistic, parameters: Any, j: int, name: str
         low, high = usual_range(points, scores)
         if family.support == "positive":
             values = np.array([float(f"{x:.2g}") for x in np.geomspace(low, high, 7)])
-        elif kind == "date":  # whole days
-            values = SECONDS_PER_DAY * np.unique(np.round(round_numbers(low / SECONDS_PER_DAY, high / SECONDS_PER_DAY)))
+        elif kind == "date":
+            values = round_dates(low, high)
         else:
             values = round_numbers(low, high)
             values = np.unique(np.round(values)) if family.support == "count" else values
@@ -197,3 +204,16 @@ def round_numbers(low: float, high: float) -> Floats:
     step = next(size * k for k in (1, 2, 5, 10) if span / (size * k) <= 7.5)
     ticks = step * np.arange(math.ceil(low / step), math.floor(high / step) + 1)
     return np.array([float(f"{tick:.10g}") for tick in ticks])
+
+
+def round_dates(low: float, high: float) -> Floats:
+    """Return three to eight round dates between two ends, in seconds: first days of years or months, midnights.
+
+    >>> [str(date) for date in round_dates(1.66e9, 1.72e9).astype("datetime64[s]").astype("datetime64[D]")]
+    ['2022-10-01', '2023-01-01', '2023-04-01', '2023-07-01', '2023-10-01', '2024-01-01', '2024-04-01', '2024-07-01']
+    """
+    steps = ((unit, step) for unit, seconds, steps in DATE_STEPS for step in steps if high - low <= 8 * seconds * step)
+    unit, step = next(steps, ("Y", 100_000))
+    first, last = (int(np.datetime64(int(end), "s").astype(f"M8[{unit}]").astype(int)) // step for end in (low, high))
+    ticks = (step * np.arange(first, last + 2)).astype(f"M8[{unit}]").astype("M8[s]").astype(np.float64)
+    return ticks[(low <= ticks) & (ticks <= high)] if high - low >= 2 else np.array([float(round(low))])

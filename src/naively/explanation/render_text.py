@@ -13,14 +13,13 @@ from naively.explanation.counterfactual import Counterfactual
 from naively.explanation.explanation import Contribution, Explanation, Others, group_others
 from naively.explanation.palette import Pair
 from naively.explanation.together import MAX_RULES
-from naively.families.evidence import Pieces, format_value
+from naively.families.evidence import Pieces, format_mean_of_dates
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
     from rich.table import Table
     from rich.text import Text
 
-SECONDS_PER_DAY = 86_400
 MAX_LINES = 20  # contributions; `to_dict()` has all
 MAX_CHANGES = 8
 MAX_SHARES = 6  # of columns in what they say together
@@ -137,15 +136,10 @@ def format_counts(counts: Mapping[str, float], is_date: bool = False) -> str:
     if "all" in counts:
         return f"{counts['count']:,.6g} of {counts['all']:,.6g}"
     if "deviation" in counts and is_date:
-        return f"{_day(counts['mean'])} ± {counts['deviation'] / SECONDS_PER_DAY:.3g} days"
+        return " ± ".join(filter(None, format_mean_of_dates(counts["mean"], counts["deviation"])))
     if "deviation" in counts:
         return f"{counts['mean']:.4g} ± {counts['deviation']:.3g}"
     return f"mean {counts['mean']:.4g}" if "mean" in counts else ""
-
-
-def _day(seconds: float) -> str:
-    """Return a date without its time; empty if it is not known."""
-    return format_value(seconds, "date")[1][:10] if math.isfinite(seconds) else ""
 
 
 def format_counterfactual(counterfactual: Counterfactual) -> str:
@@ -295,7 +289,7 @@ def _format_share(counts: Mapping[str, float], is_date: bool) -> str:
     if "all" in counts:
         return f"{format_percent(counts['count'] / counts['all'])} %" if counts["all"] else "–"
     if is_date:
-        return _day(counts["mean"])
+        return format_mean_of_dates(counts["mean"], counts.get("deviation", math.inf))[0]
     return f"{counts['mean']:.4g}" if "mean" in counts else ""
 
 

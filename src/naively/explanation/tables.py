@@ -25,7 +25,7 @@ from naively.data.text_table import format_table
 from naively.errors import InputError
 from naively.explanation.explain import class_pair
 from naively.explanation.render_text import shorten
-from naively.families.evidence import Pair, format_value
+from naively.families.evidence import Pair, format_mean_of_dates
 from naively.families.learnt import Learnt
 from naively.model.calibrate import EvidenceKey
 from naively.model.model import Model
@@ -38,8 +38,7 @@ MAX_LINES = 20  # values of a column that are printed
 MAX_TABLES = 12  # columns that are printed
 MAX_WORDS = 1_000  # most frequent words of a text that a table has
 WIDTH = 100  # characters of a printed table
-MAX_VALUE_WIDTH = 32
-SECONDS_PER_DAY = 86_400
+MAX_VALUE_WIDTH = 40
 
 
 @dataclass(frozen=True, eq=False)
@@ -187,10 +186,15 @@ class ColumnTable:
         return f"{self.column}: {self.family}; {weight}"
 
     def _parameter_rows(self, classes: Sequence[int]) -> list[list[str]]:
-        return [
-            [name, *(format_parameter(name, float(numbers[c]), self.kind) for c in classes)]
-            for name, numbers in self.learnt.parameters.items()
-        ]
+        return [[name, *(self._parameter(name, c) for c in classes)] for name in self.learnt.parameters]
+
+    def _parameter(self, name: str, c: int) -> str:
+        """Return a parameter of a class as text."""
+        numbers = {key: float(by_class[c]) for key, by_class in self.learnt.parameters.items()}
+        if self.kind == "date" and name in ("mean", "deviation"):
+            mean, deviation = format_mean_of_dates(numbers["mean"], numbers.get("deviation", np.inf))
+            return mean if name == "mean" else deviation
+        return _number(numbers[name], ",.6g" if name in ("rows", "texts", "weight") else ".4g")
 
     def _parameter_table(self, width: int) -> str:
         """Return a line per parameter and a column per class; a line per class if there are many classes."""
@@ -361,19 +365,6 @@ def make_tables(
         return Tables(model, (0, 0), top)
     of = model.classes[-1] if of is None else of
     return Tables(model, class_pair(model, of, against, range(len(model.classes))), top)
-
-
-def format_parameter(name: str, number: float, kind: Kind) -> str:
-    """Return a parameter of a column as text: the mean of dates as a date, their deviation in days.
-
-    >>> format_parameter("mean", 86400.0, "date"), format_parameter("deviation", 129600.0, "date")
-    ('1970-01-02', '1.5 days')
-    """
-    if kind == "date" and name == "mean" and np.isfinite(number):
-        return format_value(number, kind)[1]
-    if kind == "date" and name == "deviation":
-        return f"{number / SECONDS_PER_DAY:.4g} days"
-    return _number(number, ",.6g" if name in ("rows", "texts", "weight") else ".4g")
 
 
 def _number(x: float, form: str) -> str:

@@ -308,17 +308,21 @@ def format_interval(cuts: Floats, b: int, kind: str) -> str:
 
 
 def _shown_cuts(parameters: BinnedParameters, j: int, kind: str) -> Floats:
-    """Return the cuts of a column as they are shown: those of dates at the next midnight if no counted date is between.
+    """Return the cuts of a column as they are shown: those of dates at a round time between the same counted dates.
 
-    A cut between two days lies at noon of one of them, or at midnight.
+    That is a midnight if there is one between them, or else a full hour or minute.
     """
     cuts = parameters.column_cuts(j)
     if kind != "date":
         return cuts
     place = parameters.column_bins(j)
-    smallest = np.append(parameters.low, np.inf)[parameters.first_key[place.start + 1 : place.stop]]
-    midnight = np.ceil(cuts / SECONDS_OF_A_DAY) * SECONDS_OF_A_DAY
-    return np.where(midnight <= smallest, midnight, cuts)
+    first = parameters.first_key[place.start + 1 : place.stop]
+    above, below = np.append(parameters.low, np.inf)[first], parameters.high[np.maximum(first - 1, 0)]
+    shown = cuts
+    for seconds in (60, 3_600, SECONDS_OF_A_DAY):
+        latest = np.floor(np.minimum(above, cuts + seconds) / seconds) * seconds
+        shown = np.where(latest > below, latest, shown)
+    return shown
 
 
 def _ends_of_bins(parameters: BinnedParameters, j: int) -> list[tuple[float, float] | None]:

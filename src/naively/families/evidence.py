@@ -21,7 +21,7 @@ import numpy as np
 
 from naively._kernels.cells import Cells
 from naively._kernels.types import Bools, Floats, Index
-from naively.data.kinds import Kind
+from naively.data.kinds import SECONDS_OF_A_DAY, Kind
 from naively.data.names import Names
 from naively.data.views import Codes, Numbers, Texts, is_sparse
 from naively.errors import InputError
@@ -475,11 +475,29 @@ def pair_of(x: Sequence[float] | Floats) -> tuple[float, float]:
     return float(x[0]), float(x[1])
 
 
+def format_mean_of_dates(mean: float, deviation: float) -> tuple[str, str]:
+    """Return the mean of dates and their deviation as text: days, or minutes and hours if the deviation is small.
+
+    >>> format_mean_of_dates(90_061.0, 259_200.0), format_mean_of_dates(90_061.0, 5_400.0)
+    (('1970-01-02', '3 days'), ('1970-01-02 01:01', '1.5 hours'))
+    """
+    if not np.isfinite(mean):
+        return "", ""
+    if deviation < 2 * SECONDS_OF_A_DAY:
+        return format_value(60 * (mean // 60), "date")[1], f"{deviation / 3600:.4g} hours"
+    day = SECONDS_OF_A_DAY * (mean // SECONDS_OF_A_DAY)
+    return format_value(day, "date")[1], f"{deviation / SECONDS_OF_A_DAY:.4g} days"
+
+
 def format_value(value: Any, kind: str) -> tuple[Any, str]:
-    """Return a number as plain data and as text: a date as a date, a boolean as such, no point in whole numbers."""
+    """Return a number as plain data and as text: a date as a date, a boolean as such, no point in whole numbers.
+
+    >>> [format_value(seconds, "date")[1] for seconds in (86_400, 90_000, 90_001)]
+    ['1970-01-02', '1970-01-02 01:00', '1970-01-02 01:00:01']
+    """
     if kind == "date":
         date = str(np.datetime64(round(float(value)), "s")).removesuffix("T00:00:00")
-        return date, date
+        return date, date.replace("T", " ").removesuffix(":00") if "T" in date else date
     number = float(value)
     if kind == "boolean" and number in (0.0, 1.0):
         return bool(number), str(bool(number))
