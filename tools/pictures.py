@@ -51,29 +51,35 @@ def pictures() -> dict[str, Figure]:
     """Draw each picture, by the name of its file."""
     species = naively.fit(PENGUINS, "species")
     columns, labels = penguins_by_sex()
-    sex = naively.fit(columns, labels)
+    sex = naively.fit({**columns, "sex": labels}, "sex")
     probability = np.exp(sex.leave_one_out(columns, labels, folds=5).log_posterior)
     predicted = [sex.classes[i] for i in probability.argmax(axis=1)]
     papers = [paper for paper in read_papers() if paper.author in ("Hamilton", "Madison")]
     texts = [" ".join(word for word, n in paper.counts.items() for _ in range(n)) for paper in papers]
-    authors = naively.fit(texts, [paper.author for paper in papers], tune=False)
+    authors = naively.fit({"text": texts, "author": [paper.author for paper in papers]}, "author", tune=False)
     return {
         "nomogram": plot.nomogram(sex, "MALE", "FEMALE"),
-        "waterfall": plot.waterfall(species.explain(EXPLAINED)[0]),
+        "waterfall": plot.waterfall(species.explain(EXPLAINED)[0], target="species"),
         "importance": plot.importance(species),
         "distributions": plot.distributions(species),
         "words": plot.words(authors),
-        "calibration": plot.calibration(labels, probability, sex.classes),
-        "roc": plot.roc(labels, probability, sex.classes),
-        "precision_recall": plot.precision_recall(labels, probability, sex.classes),
-        "confusion": plot.confusion(labels, predicted, sex.classes),
+        "calibration": plot.calibration(labels, probability, sex.classes, target="sex"),
+        "roc": plot.roc(labels, probability, sex.classes, target="sex"),
+        "precision_recall": plot.precision_recall(labels, probability, sex.classes, target="sex"),
+        "confusion": plot.confusion(labels, predicted, sex.classes, target="sex"),
     }
 
 
+def svg_of(figure: Figure) -> str:
+    """Return a picture as SVG: texts stay texts, and coordinates have two decimals."""
+    file = io.StringIO()
+    settings = {"svg.fonttype": "none", "svg.hashsalt": "naively", "font.family": "sans-serif"}
+    with mpl.rc_context(settings):
+        figure.savefig(file, format="svg", metadata={"Date": None}, facecolor="white")
+    return re.sub(r"<[^>]+>", lambda tag: re.sub(r"(\.\d\d)\d+", r"\1", tag[0]), file.getvalue())
+
+
 if __name__ == "__main__":
-    mpl.rcParams.update({"svg.fonttype": "none", "svg.hashsalt": "naively", "font.family": "sans-serif"})
     FOLDER.mkdir(exist_ok=True)
     for name, figure in pictures().items():
-        file = io.StringIO()
-        figure.savefig(file, format="svg", metadata={"Date": None}, facecolor="white")
-        (FOLDER / f"{name}.svg").write_text(re.sub(r"(\.\d\d)\d+", r"\1", file.getvalue()), encoding="utf-8")
+        (FOLDER / f"{name}.svg").write_text(svg_of(figure), encoding="utf-8")

@@ -206,3 +206,34 @@ def test_values_of_a_short_scale_without_a_name_are_listed_with_their_points() -
     figure = plot.nomogram(nb.fit(rows, labels, tune=False))
     written = " ".join(text.get_text().replace("\N{NO-BREAK SPACE}", " ") for text in figure.axes[0].texts)
     assert all(value in written for value in values)
+
+
+def test_calibration_has_wilson_intervals_and_the_colour_of_its_class() -> None:
+    """A bin of one row that is right has no interval of width zero."""
+    posterior = np.array([[0.1, 0.9], [0.8, 0.2], [0.3, 0.7]])
+    figure = plot.calibration(["b", "a", "a"], posterior, ["a", "b"])
+    intervals, curve = figure.axes[0].collections[0], figure.axes[0].lines[1]
+    assert curve.get_color() == PAPER[1]
+    ends = {round(float(x[0, 0]), 2): (float(x[0, 1]), float(x[1, 1])) for x in intervals.get_segments()}
+    assert ends[0.9] == pytest.approx((1 / (1 + 1.96**2), 1.0), abs=1e-4)
+    assert ends[0.2] == pytest.approx((0.0, 1.96**2 / (1 + 1.96**2)), abs=1e-4)
+
+
+def test_dates_on_scales_are_first_days_of_months() -> None:
+    days = np.datetime64("2023-01-10") + np.arange(500).astype("timedelta64[D]")
+    rows = {"day": days, "x": np.arange(500.0) % 7}
+    families = {"day": nb.Gaussian(), "x": nb.Gaussian()}
+    model = nb.fit(rows, ["a" if i < 200 else "b" for i in range(500)], columns=families)
+    for figure in (plot.nomogram(model), plot.distributions(model)):
+        FigureCanvasAgg(figure).draw()
+        dates = [t.get_text() for t in figure.findobj(Text) if t.get_text().startswith(("2022-", "2023-", "2024-"))]
+        assert len(dates) >= 2
+        assert all(date.endswith("-01") for date in dates)
+
+
+def test_a_long_scale_lists_its_other_values_below_it() -> None:
+    values = [f"value {i}" for i in range(24)] * 10
+    labels = ["a" if (7 * i) % 24 + i // 24 < 15 else "b" for i in range(240)]
+    figure = plot.nomogram(nb.fit({"v": values}, labels, columns={"v": nb.Categorical()}, tune=False))
+    text = " ".join(t.get_text() for t in figure.findobj(Text)).replace("\N{NO-BREAK SPACE}", " ").replace("\n", " ")
+    assert all(f"value {i}" in text for i in range(24))

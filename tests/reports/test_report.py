@@ -131,3 +131,10 @@ def test_the_command_adds_the_log_and_overwrites_nothing(tmp_path: Path) -> None
     with pytest.raises(nb.InputError, match="already exists"):
         nb.report(tmp_path / "m.naively").save(output)
     assert CliRunner().invoke(main, [*arguments, "--force"]).exit_code == 0
+
+
+def test_redundant_columns_are_named() -> None:
+    rows, label = weather()
+    model = nb.fit({**rows, "sky again": rows["sky"], "sky and more": rows["sky"]}, label)
+    assert "redundant" in [column.remark for column in model.importance()]
+    assert "redundant" in " ".join(read(nb.report(model).html).texts)

@@ -10,7 +10,8 @@ import numpy as np
 from naively._kernels.types import Bools, Floats, Wholes
 from naively.errors import InputError
 from naively.evaluation import Evaluation
-from naively.explanation.palette import GREY, PAPER
+from naively.evaluation.intervals import wilson
+from naively.explanation.palette import GREY, MUTED, PAPER
 from naively.plot.style import class_positions, clean_axes, legend_below, panels, short_name, with_title
 from naively.plot.subject import about, labels_and_posterior
 
@@ -84,9 +85,9 @@ def calibration(
         else:
             p, is_right = posterior[:, c], label == c
         mean, right, rows = reliability(p, is_right, bins)
-        half_width = 1.96 * np.sqrt(np.maximum(right * (1 - right), 1e-9) / rows)
-        low, high = np.maximum(right - half_width, 0), np.minimum(right + half_width, 1)
+        _, low, high = np.array([wilson(*bin_) for bin_ in zip(right.tolist(), rows.tolist(), strict=True)]).T
         bars = np.arange(bins) / bins + 0.5 / bins, np.histogram(p, bins, (0, 1))[0], 0.9 / bins
+    colour = MUTED if c is None else PAPER[c % len(PAPER)]
     what, share = ("the answer", "right") if c is None else (short_name(names[c]),) * 2
     n_rows = float(rows.sum())
     error = float((np.abs(mean - right) * rows).sum() / max(n_rows, 1e-300))
@@ -99,8 +100,8 @@ def calibration(
         figure, (upper,) = panels(6.2, 6.8, ax=ax)
         lower = upper
     ideal = upper.plot([0, 1], [0, 1], color=GREY, linewidth=0.9, linestyle=":")
-    line = upper.plot(mean, right, color=PAPER[0], marker="o", markersize=4, linewidth=1.5)
-    upper.vlines(mean, low, high, color=PAPER[0], linewidth=0.8)
+    line = upper.plot(mean, right, color=colour, marker="o", markersize=4, linewidth=1.5)
+    upper.vlines(mean, low, high, color=colour, linewidth=0.8)
     upper.set_ylabel(f"share of rows that are {share}")
     upper.set(xlim=(-0.02, 1.02), ylim=(-0.02, 1.02))
     lower.set_xlabel(f"probability of {what}")

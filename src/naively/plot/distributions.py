@@ -11,6 +11,7 @@ from naively._kernels.types import Floats
 from naively.data.names import listed
 from naively.errors import InputError
 from naively.explanation.column_curves import ColumnCurve, column_curves
+from naively.explanation.nomogram import round_dates
 from naively.explanation.palette import PAPER
 from naively.families.evidence import format_value
 from naively.plot.style import clean_axes, legend_below, panels, short_name, short_names, with_title
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
 
 MAX_VALUES = 12  # of a categorical column, the most frequent ones
 N_HISTOGRAM_BINS = 24
+MAX_DATES = 4  # below a panel
 
 
 def distributions(
@@ -167,8 +169,9 @@ def _draw_curves(panel: Axes, curve: ColumnCurve, histogram: tuple[Floats, Float
         marker = "o" if curve.is_count else None
         panel.plot(x, curve.density[:, c], color=colour, linewidth=1.5, marker=marker, markersize=3)
     if curve.kind == "date":
-        ticks = x[np.linspace(0, len(x) - 1, 4).astype(int)]
-        panel.set_xticks(ticks, [format_value(t, "date")[1][:10] for t in ticks.tolist()])
+        ticks = round_dates(x[0], x[-1])
+        ticks = ticks[:: -(-len(ticks) // MAX_DATES)]
+        panel.set_xticks(ticks, [format_value(t, "date")[1] for t in ticks.tolist()])
     panel.yaxis.set_major_formatter("{x:.3g}")
     panel.set_ylabel("probability" if curve.is_count else "density", fontsize=8)
     panel.tick_params(labelsize=7)

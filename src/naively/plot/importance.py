@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from naively.explanation.palette import PAPER
+from naively.explanation.palette import MUTED
 from naively.plot.style import clean_axes, panels, short_name, with_title
 from naively.plot.subject import model_of
 
@@ -36,7 +36,7 @@ def importance(model: Subject, n: int = 20, *, ax: Axes | None = None) -> Figure
     shown = worth[:n]
     figure, (axes,) = panels(7.4, 1.6 + 0.3 * len(shown), ax=ax)
     places = range(len(shown))
-    axes.barh(places, [column.nats for column in shown], color=PAPER[0], height=0.6)
+    axes.barh(places, [column.nats for column in shown], color=MUTED, height=0.6)
     reach = [[column.nats - column.low for column in shown], [column.high - column.nats for column in shown]]
     axes.errorbar([column.nats for column in shown], places, xerr=reach, fmt="none", ecolor="black", elinewidth=1)
     axes.set_yticks(places, [short_name(column.name, 28) for column in shown], fontsize=8)
@@ -47,7 +47,7 @@ def importance(model: Subject, n: int = 20, *, ax: Axes | None = None) -> Figure
     clean_axes(axes, "x")
     most = max((column.high for column in shown), default=1.0)
     for y, column in enumerate(shown):
-        text = f"alone {column.alone:.3f}" + (f", {column.remark}" if column.remark else "")
+        text = f"alone {column.alone:z.3f}".replace("-", "−") + (f", {column.remark}" if column.remark else "")
         axes.text(max(column.high, 0.0) + 0.015 * most, y, text, va="center", fontsize=7)
     low = min(0.0, *(column.low for column in shown))
     axes.set_xlim(low - 0.02 * most, 1.42 * most)

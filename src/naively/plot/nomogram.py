@@ -20,9 +20,11 @@ if TYPE_CHECKING:
 
     from naively.plot.subject import Subject
 
-LETTER_WIDTH = 0.98  # of a small letter, in points of the scale
-MAX_LABEL = 18  # letters of the name of a mark
+LETTER_WIDTH = 0.85  # of a small letter, in points of the scale
+LIST_LETTER_WIDTH = 0.7  # in lists of points
+MAX_LABEL = 38  # letters of the name of a mark, as of a bin of times
 MAX_LINES = 4  # of the list of points to the right of a scale
+MAX_LINES_BELOW = 2  # of the list below a scale that has no room to its right
 NO_BREAK = "\N{NO-BREAK SPACE}"
 
 
@@ -70,8 +72,9 @@ def nomogram(
     hidden = f"; not shown, taken as unknown: {names}" if scales.hidden else ""
     return with_title(
         figure,
-        f"{short_name(model.target)}: {short_name(scales.of, 30)} or {short_name(scales.against, 30)}? Add the points",
-        f"Then read the probability below the total. ○: value unknown; in grey: points of other values{hidden}",
+        f"{short_name(model.target)}: {short_name(scales.of, 30)} or {short_name(scales.against, 30)}?",
+        "Add the points of all values, then read the probability below the total. ○: value unknown; in grey: points of "
+        f"other values{hidden}",
         ax,
     )
 
@@ -82,7 +85,8 @@ def _draw_axis(axes: Axes, scales: Nomogram, axis: Axis, y: int) -> None:
     length = axis.range * scales.unit
     marks = list(zip(points.tolist(), axis.marks, strict=True))
     unnamed = _draw_scale(axes, y, axis.column, marks, 0, length)
-    _list_points(axes, y, unnamed, length + MAX_LABEL * LETTER_WIDTH / 2 + 2)
+    last = max(marks)[1]
+    _list_points(axes, y, unnamed, length + LETTER_WIDTH * len(short_name(last, MAX_LABEL)) / 2 + 2)
     missing = scales.points(axis)
     if 0 <= missing <= length:
         axes.plot(missing, y, marker="o", markersize=4, markerfacecolor="white", markeredgecolor=GREY, zorder=4)
@@ -113,17 +117,19 @@ def _draw_scale(
 
 
 def _list_points(axes: Axes, y: float, marks: list[tuple[float, str]], left: float) -> None:
-    """Write the points of marks without a name in the space to the right of a scale, as far as there is room."""
-    n_letters = int((103 - left) / LETTER_WIDTH)
+    """Write the points of marks without a name to the right of a scale or, if it is long, below it."""
+    is_right = left < 65
+    left, top, max_lines = (left, y - 0.12, MAX_LINES) if is_right else (0.0, y + 0.56, MAX_LINES_BELOW)
+    n_letters = int((103 - left) / LIST_LETTER_WIDTH)
     items = [f"{text} = {at:.0f}".replace(" ", NO_BREAK) for at, text in marks]
-    if not items or n_letters < 2 * MAX_LABEL:
+    if not items:
         return
     lines = textwrap.wrap(", ".join(items), n_letters)
-    if len(lines) > MAX_LINES:
-        n_shown = sum(line.count("=") for line in lines[:MAX_LINES]) - 1
+    if len(lines) > max_lines:
+        n_shown = sum(line.count("=") for line in lines[:max_lines]) - 1
         more = f"and {len(items) - n_shown} more".replace(" ", NO_BREAK)
         lines = textwrap.wrap(", ".join([*items[:n_shown], more]), n_letters)
-    axes.text(left, y - 0.12, "\n".join(lines), ha="left", va="top", fontsize=6.5, color=GREY, linespacing=1.15)
+    axes.text(left, top, "\n".join(lines), ha="left", va="top", fontsize=6.5, color=GREY, linespacing=1.15)
 
 
 def _draw_total(axes: Axes, scales: Nomogram, y: int) -> None:

@@ -77,7 +77,7 @@ def words(
     whose = "each class" if ax is None else short_name(classes[0])
     return with_title(
         figure,
-        f"{short_name(column)}: words with the most evidence for {whose}",
+        f"{short_name(model.target)}: which words of {short_name(column)} are evidence for {whose}?",
         "bar: log-odds of one occurrence against all other classes; after it, occurrences; ranked by the product",
         ax,
     )

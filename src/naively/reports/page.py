@@ -138,7 +138,7 @@ def column_worths(model: Model, rows: LabelledRows | None) -> tuple[list[Worth],
     if len(model.classes) < 2:
         return [], "The model has one class, so no column matters."
     if model.tuning is not None and model.tuning.importance:
-        worths = [Worth(c.column, max(c.nats, 0.0), c.low, c.high) for c in model.importance()]
+        worths = [Worth(c.column, max(c.nats, 0.0), c.low, c.high, c.remark) for c in model.importance()]
         return worths, "The worth of a column is by how much the log-loss grows, in nats per row, without it."
     try:
         table = rows.table if rows is not None else _samples(model, 500)

@@ -9,7 +9,7 @@ import numpy as np
 
 from naively.evaluation.curves import CalibrationBin
 from naively.explanation.column_curves import ColumnCurve
-from naively.explanation.nomogram import PROBABILITIES, Nomogram, round_numbers
+from naively.explanation.nomogram import PROBABILITIES, Nomogram, round_dates, round_numbers
 from naively.families.evidence import format_value
 from naively.reports.svg import colour, element, line, picture, place_marks, text
 
@@ -79,9 +79,8 @@ def _draw_density(curve: ColumnCurve, classes: Sequence[int], title: str, width:
         parts.append(element("polygon", points=ends, class_=f"area {colour(c)}"))
         parts.append(element("polyline", points=path, class_=f"stroke {colour(c)}"))
     parts.append(line(8, bottom, width - 8, bottom, "axis"))
-    is_date = curve.kind == "date"
-    ticks = np.linspace(low, high, 4).tolist() if is_date else round_numbers(low, high).tolist()
-    marks = [(8 + (width - 16) * (t - low) / span, format_value(t, curve.kind)[1][:10]) for t in ticks]
+    ticks = (round_dates if curve.kind == "date" else round_numbers)(low, high).tolist()
+    marks = [(8 + (width - 16) * (t - low) / span, format_value(t, curve.kind)[1]) for t in ticks]
     parts += [line(at, bottom, at, bottom + 4, "axis") for at, _ in marks]
     parts += place_marks(marks, bottom + 18, 0, width)
     return picture(width, height, title, parts)

@@ -49,12 +49,13 @@ WIDE, NARROW = 940.0, 330.0  # pixels of a picture
 
 @dataclass(frozen=True)
 class Worth:
-    """What a column is worth: a number, its interval if it is known, and what the number is."""
+    """What a column is worth: a number, its interval if it is known, and a remark, such as "redundant"."""
 
     column: str
     value: float
     low: float = math.nan
     high: float = math.nan
+    remark: str = ""
 
 
 def section(title: str, lead: str, *parts: str) -> str:
@@ -72,7 +73,7 @@ def dot(c: int) -> str:
     return f'<i class="dot {colour(c)}"></i>'
 
 
-def bar(share: float, style: str = "c0") -> str:
+def bar(share: float, style: str = "neutral") -> str:
     """Return a bar of a share of the width."""
     return f'<div class="bar"><i class="{style}" style="width:{100 * min(max(share, 0.0), 1.0):.2f}%"></i></div>'
 
@@ -226,9 +227,10 @@ def columns_section(model: Model, worths: Sequence[Worth], meaning: str) -> str:
     has_interval = any(math.isfinite(worth.low) for worth in worths)
     rows = []
     for worth in worths[:MAX_COLUMNS]:
-        cells = [bdi(worth.column), bar(worth.value / largest), f"{worth.value:.3g}"]
+        remark = f'<span class="note">{worth.remark}</span>' if worth.remark else ""
+        cells = [bdi(worth.column) + remark, bar(worth.value / largest), f"{worth.value:.3g}"]
         if has_interval:
-            cells.append(f"{worth.low:.2g} – {worth.high:.2g}" if math.isfinite(worth.low) else "")
+            cells.append(f"{worth.low:.2g} – {worth.high:.2g}".replace("-", "−") if math.isfinite(worth.low) else "")
         rows.append((*cells, _weight_of(model, worth.column), escape(families.get(worth.column, ""))))
     head = ("column", "", "worth", *(["95 %"] if has_interval else []), "weight", "family")
     numbers = (2, 3, 4) if has_interval else (2, 3)

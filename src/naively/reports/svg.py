@@ -74,7 +74,7 @@ def place_marks(marks: Sequence[tuple[float, str]], y: float, left: float, right
     occupied: list[tuple[float, float]] = []
     parts = []
     for x, mark in dict.fromkeys((*ordered[:1], *ordered[-1:], *ordered)):
-        label = shorten(mark, 16)
+        label = shorten(mark, max(16, int((right - left) / LETTER_WIDTH / 3)))
         half = LETTER_WIDTH * len(label) / 2 + 3
         middle = min(max(x, left + half), right - half)
         if all(middle + half <= low or middle - half >= high for low, high in occupied):
