@@ -31,27 +31,34 @@ std::int64_t py_best_class(const Table& log_joint, const Floats& log_prior, cons
       [&] { return best_class(log_joint.data(), rows, classes, log_prior.data(), out.data(), n_threads); });
 }
 
-// Scores (row, class), evidence (feature, row, class), targets (row, class), and the weight of each row.
-using CalibrationRows = std::tuple<Table, In<double, 3>, Table, Floats>;
+// Scores (row, class), evidence (feature, row, class) and targets (row, class).
+using CalibrationRows = std::tuple<Table, In<double, 3>, Table>;
 
-std::tuple<New<double, 1>, double> py_minimise_two_classes(const CalibrationRows& rows, const Floats& centre,
-                                                           const Floats& strength, const Floats& start,
-                                                           double max_weight, double tolerance, int max_steps) {
-  const auto& [base, evidence, target, row_weight] = rows;
+std::tuple<New<double, 2>, New<double, 1>> py_minimise_two_classes(const CalibrationRows& rows, const Table& row_weight,
+                                                                   const Table& centre, const Table& strength,
+                                                                   const Table& start, double max_weight,
+                                                                   double tolerance, int max_steps) {
+  const auto& [base, evidence, target] = rows;
   const std::int64_t n = size_of(base), n_features = size_of(evidence), size = n_features + 1;
+  const std::int64_t n_problems = size_of(row_weight);
   require(size_of(base, 1) == 2, "there are not two classes");
   checked(evidence, "evidence", {n_features, n, 2});
   checked(target, "target", {n, 2});
-  checked(row_weight, "row_weight", {n});
-  const TwoClassSolver::Penalty penalty{checked(centre, "centre", {size}), checked(strength, "strength", {size}),
-                                        max_weight};
-  checked(start, "start", {size});
-  std::vector<double> x(start.data(), start.data() + size);
-  const double value = without_gil([&] {
-    TwoClassSolver solver(n, n_features, base.data(), evidence.data(), target.data(), row_weight.data());
-    return solver.minimise(penalty, tolerance, max_steps, x);
+  checked(row_weight, "row_weight", {n_problems, n});
+  checked(centre, "centre", {n_problems, size});
+  checked(strength, "strength", {n_problems, size});
+  checked(start, "start", {n_problems, size});
+  support::Buffer<double> x(n_problems * size), value(n_problems);
+  without_gil([&] {
+    TwoClassSolver solver(n, n_features, base.data(), evidence.data(), target.data());
+    for (std::int64_t k = 0; k < n_problems; ++k) {
+      std::vector<double> point(start.data() + k * size, start.data() + (k + 1) * size);
+      const TwoClassSolver::Penalty penalty{centre.data() + k * size, strength.data() + k * size, max_weight};
+      value[k] = solver.minimise(row_weight.data() + k * n, penalty, tolerance, max_steps, point);
+      std::copy_n(point.data(), size, x.data() + k * size);
+    }
   });
-  return {to_numpy(std::move(x), size), value};
+  return {to_numpy(std::move(x), n_problems, size), to_numpy(std::move(value), n_problems)};
 }
 
 New<double, 2> py_row_losses(const Table& score, const Table& target, const In<double, 3>& evidence, double factor,
@@ -72,8 +79,8 @@ void bind_posterior(nb::module_& m) {
   m.def("normalise", py_normalise, "log_joint"_a.noconvert(), "log_prior"_a, "kind"_a, "floor"_a, "n_threads"_a);
   m.def("best_class", py_best_class, "log_joint"_a, "log_prior"_a, "out"_a.noconvert(), "n_threads"_a);
   m.def("row_losses", py_row_losses, "score"_a, "target"_a, "evidence"_a, "factor"_a, "n_threads"_a);
-  m.def("minimise_two_classes", py_minimise_two_classes, "rows"_a, "centre"_a, "strength"_a, "start"_a, "max_weight"_a,
-        "tolerance"_a, "max_steps"_a);
+  m.def("minimise_two_classes", py_minimise_two_classes, "rows"_a, "row_weight"_a, "centre"_a, "strength"_a, "start"_a,
+        "max_weight"_a, "tolerance"_a, "max_steps"_a);
 }
 
 }  // namespace naively::bindings

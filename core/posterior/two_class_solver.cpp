@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "posterior/exponential.hpp"
 #include "support/simd.hpp"
 
 namespace naively::posterior {
@@ -15,18 +16,21 @@ using support::store;
 
 constexpr std::int64_t kRows = 4;  // added to a sum at once: it is loaded and stored less often
 
+// The rows as TwoClassSolver has them.
+struct TwoClassRows {
+  std::int64_t n, width;
+  const double *f, *a, *sign, *r, *doubt;
+};
+
 std::int64_t pad_to_fours(std::int64_t n) { return (n + 3) / 4 * 4; }
 
 // score[t] += Σ_j x_j f_tj of four rows.
-template <bool fused>
-NAIVELY_INLINE void dot_body(const double* f, const double* x, std::int64_t width, double* score) {
+NAIVELY_INLINE void dot(const double* f, const double* x, std::int64_t width, double* score) {
   Lanes sum[kRows] = {};
   for (std::int64_t j = 0; j < width; j += 4)
     for (std::int64_t t = 0; t < kRows; ++t) sum[t] += load(x + j) * load(f + t * width + j);
   for (std::int64_t t = 0; t < kRows; ++t) score[t] += (sum[t][0] + sum[t][1]) + (sum[t][2] + sum[t][3]);
 }
-NAIVELY_DISPATCH(void, dot, dot_body, (const double* f, const double* x, std::int64_t width, double* score),
-                 (f, x, width, score))
 
 // sum_j += Σ_t factor_t f_tj over four rows, for j below `to`, padded to fours.
 NAIVELY_INLINE void add_rows(const double* f, std::int64_t width, const Lanes* factor, std::int64_t to, double* sum) {
@@ -34,6 +38,40 @@ NAIVELY_INLINE void add_rows(const double* f, std::int64_t width, const Lanes* f
     store(sum + j, load(sum + j) + ((factor[0] * load(f + j) + factor[1] * load(f + width + j)) +
                                     (factor[2] * load(f + 2 * width + j) + factor[3] * load(f + 3 * width + j))));
 }
+
+// The sum over rows of (1). Adds its gradient to `gradient`, and writes the probabilities of the other class.
+template <bool fused>
+NAIVELY_INLINE double loss_body(const TwoClassRows& rows, const double* x, double* wrong, double* gradient) {
+  constexpr std::int64_t kRowsOfProduct = 512;  // at most 2^512
+  double value = 0, product = 1;                // of 1 + rare over rows of weight 1: one logarithm for many rows
+  for (std::int64_t i = 0; i < rows.n; i += kRows) {
+    const double* const f = rows.f + i * rows.width;
+    double margin[kRows], rare[kRows];
+    Lanes factor[kRows];
+    std::copy_n(rows.a + i, kRows, margin);
+    dot(f, x, rows.width, margin);
+    for (std::int64_t t = 0; t < kRows; ++t) {
+      margin[t] *= rows.sign[i + t];
+      rare[t] = -std::abs(margin[t]);  // so that nothing overflows
+    }
+    store(rare, exp_of_negative(load(rare)));
+    for (std::int64_t t = 0; t < kRows; ++t) {
+      const double r = rows.r[i + t], doubt = rows.doubt[i + t];
+      value += r * (doubt * margin[t] - std::min(margin[t], 0.0));
+      if (r == 1.0)
+        product *= 1.0 + rare[t];
+      else if (r != 0.0)
+        value += r * std::log(1.0 + rare[t]);
+      wrong[i + t] = (margin[t] < 0 ? 1.0 : rare[t]) / (1.0 + rare[t]);
+      factor[t] = broadcast(-r * rows.sign[i + t] * (wrong[i + t] - doubt));
+    }
+    add_rows(f, rows.width, factor, rows.width, gradient);
+    if (i % kRowsOfProduct == kRowsOfProduct - kRows) value += std::log(product), product = 1;
+  }
+  return value + std::log(product);
+}
+NAIVELY_DISPATCH(double, loss, loss_body, (const TwoClassRows& rows, const double* x, double* wrong, double* gradient),
+                 (rows, x, wrong, gradient))
 
 // The lower triangle of Σ_i q_i f_i f_iᵀ, padded to fours.
 template <bool fused>
@@ -92,8 +130,9 @@ bool solve(double* A, std::int64_t n, std::int64_t stride, double* b) {
 }  // namespace
 
 TwoClassSolver::TwoClassSolver(std::int64_t n_rows, std::int64_t n_features, const double* base, const double* evidence,
-                               const double* target, const double* row_weight)
-    : n_(pad_to_fours(n_rows)),
+                               const double* target)
+    : n_rows_(n_rows),
+      n_(pad_to_fours(n_rows)),
       m_(n_features + 1),
       width_(pad_to_fours(m_)),
       f_(n_ * width_),
@@ -105,17 +144,19 @@ TwoClassSolver::TwoClassSolver(std::int64_t n_rows, std::int64_t n_features, con
       gradient_(width_),
       step_(width_),
       matrix_(m_ * width_) {
+  constexpr std::int64_t kTileRows = 64;  // whose features stay in the cache
   for (std::int64_t i = 0; i < n_rows; ++i) {
     a_[i] = base[2 * i + 1] - base[2 * i];
     sign_[i] = target[2 * i + 1] >= target[2 * i] ? 1.0 : -1.0;
     doubt_[i] = std::min(target[2 * i], target[2 * i + 1]);
-    r_[i] = row_weight[i];
     f_[i * width_] = 1.0;
-    for (std::int64_t j = 0; j < n_features; ++j) {
-      const double* const e = evidence + 2 * (j * n_rows + i);
-      f_[i * width_ + j + 1] = e[1] - e[0];
-    }
   }
+  for (std::int64_t from = 0; from < n_rows; from += kTileRows)
+    for (std::int64_t j = 0; j < n_features; ++j) {
+      const double* const e = evidence + 2 * j * n_rows;
+      for (std::int64_t i = from; i < std::min(from + kTileRows, n_rows); ++i)
+        f_[i * width_ + j + 1] = e[2 * i + 1] - e[2 * i];
+    }
 }
 
 double TwoClassSolver::value(const Penalty& penalty, const std::vector<double>& x) {
@@ -125,27 +166,8 @@ double TwoClassSolver::value(const Penalty& penalty, const std::vector<double>& 
     value += 0.5 * penalty.strength[j] * distance * distance;
     gradient_[j] = penalty.strength[j] * distance;
   }
-  double product = 1;  // of 1 + rare over rows of weight 1: one logarithm for many rows
-  for (std::int64_t i = 0; i < n_; i += kRows) {
-    const double* const f = &f_[i * width_];
-    double score[kRows];
-    Lanes factor[kRows];
-    std::copy_n(&a_[i], kRows, score);
-    dot(f, x.data(), width_, score);
-    for (std::int64_t t = 0; t < kRows; ++t) {
-      const double margin = sign_[i + t] * score[t], rare = std::exp(-std::abs(margin));  // so that nothing overflows
-      value += r_[i + t] * (doubt_[i + t] * margin - std::min(margin, 0.0));
-      if (r_[i + t] == 1.0)
-        product *= 1.0 + rare;
-      else
-        value += r_[i + t] * std::log(1.0 + rare);
-      wrong_[i + t] = (margin < 0 ? 1.0 : rare) / (1.0 + rare);
-      factor[t] = broadcast(-r_[i + t] * sign_[i + t] * (wrong_[i + t] - doubt_[i + t]));
-    }
-    add_rows(f, width_, factor, m_, gradient_.data());
-    if (product > 1e200) value += std::log(product), product = 1;
-  }
-  return value + std::log(product);
+  const TwoClassRows rows{n_, width_, f_.data(), a_.data(), sign_.data(), r_.data(), doubt_.data()};
+  return value + loss(rows, x.data(), wrong_.data(), gradient_.data());
 }
 
 void TwoClassSolver::curvature(const Penalty& penalty) {
@@ -178,7 +200,9 @@ bool TwoClassSolver::newton_step(const Penalty& penalty, const std::vector<doubl
   return true;
 }
 
-double TwoClassSolver::minimise(const Penalty& penalty, double tolerance, int max_steps, std::vector<double>& x) {
+double TwoClassSolver::minimise(const double* row_weight, const Penalty& penalty, double tolerance, int max_steps,
+                                std::vector<double>& x) {
+  std::copy_n(row_weight, n_rows_, r_.data());
   x.resize(width_);
   std::vector<double> tried(width_);
   double now = value(penalty, x);

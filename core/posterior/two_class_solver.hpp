@@ -16,7 +16,7 @@ class TwoClassSolver {
  public:
   // base and target are (row, class), evidence is (feature, row, class). The two targets of a row add up to 1.
   TwoClassSolver(std::int64_t n_rows, std::int64_t n_features, const double* base, const double* evidence,
-                 const double* target, const double* row_weight);
+                 const double* target);
 
   struct Penalty {
     const double *centre, *strength;  // v, κ, of x
@@ -24,14 +24,15 @@ class TwoClassSolver {
   };
 
   // Moves x to the minimum of (1), until a step gains less than `tolerance` of it or max_steps are done. Returns (1).
-  double minimise(const Penalty& penalty, double tolerance, int max_steps, std::vector<double>& x);
+  double minimise(const double* row_weight, const Penalty& penalty, double tolerance, int max_steps,
+                  std::vector<double>& x);
 
  private:
   double value(const Penalty& penalty, const std::vector<double>& x);  // (1), its gradient_ and wrong_
   void curvature(const Penalty& penalty);                              // the second derivatives of (1), into matrix_
   bool newton_step(const Penalty& penalty, const std::vector<double>& x);  // into step_
 
-  std::int64_t n_, m_, width_;            // rows; features and 1; rows and m are padded with zeros to multiples of four
+  std::int64_t n_rows_, n_, m_, width_;   // rows; features and 1; rows and m are padded with zeros to multiples of four
   std::vector<double> f_, a_, sign_, r_;  // f is (row, feature), its rows `width_` long
   std::vector<double> doubt_;             // u
   std::vector<double> wrong_;             // the probability of the class with the smaller target

@@ -90,11 +90,13 @@ def minimise_two_classes(
     max_weight: float,
     tolerance: float,
     max_steps: int,
-) -> tuple[Floats, float]:
+) -> tuple[Floats, Floats]:
     """Return the offset b₁ − b₀ and the weights from 0 to `max_weight` that minimise the penalised loss of two classes.
 
-    `target` is (row, class): 1 for the class of the row, or less if that is in doubt. The penalty is
-    ½ Σ strength · (x − centre)². The second result is the minimum. See core/posterior/two_class_solver.hpp.
+    `target` is (row, class): 1 for the class of the row, or less if that is in doubt. There is a problem for each line
+    of `row_weight` (problem, row). The penalty is ½ Σ strength · (x − centre)², and `start` is where to begin; all are
+    (problem, feature), and so is the result. The second result are the minima. See
+    core/posterior/two_class_solver.hpp.
     """
-    rows = base, evidence, target, row_weight
-    return _core.minimise_two_classes(rows, centre, strength, start, max_weight, tolerance, max_steps)
+    rows = base, evidence, target
+    return _core.minimise_two_classes(rows, row_weight, centre, strength, start, max_weight, tolerance, max_steps)

@@ -7,6 +7,7 @@ shares alone, are better by more than chance.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -80,6 +81,14 @@ def calibrate(problem: Problem, n_columns: int, fold: NDArray[np.intp], n_tables
     is_shrunk = (position < n_columns) | ((n_tables > 1) & (position >= n_columns + n_words))
     centre = np.where(is_shrunk, [s.weight for s in solutions], prior[group])
     pulls = np.full_like(centre, np.inf)
+
+    def held_out_by(of_folds: Sequence[Solution]) -> Floats:
+        """Return the log posterior of each row by the solution without its fold."""
+        log_posterior = np.zeros_like(problem.base)
+        for held_out, scores in zip(is_held_out, problem.scores_of_each(of_folds), strict=True):
+            log_posterior[held_out] = log_softmax(scores[held_out])
+        return log_posterior
+
     best_loss, best = np.inf, (solutions[0], pulls[0], np.zeros_like(problem.base))
     for strength in (np.inf, *(SHRINKAGE_STRENGTHS if max(n_columns, n_tables) > 1 else ())):
         if np.isfinite(strength):
@@ -87,9 +96,7 @@ def calibrate(problem: Problem, n_columns: int, fold: NDArray[np.intp], n_tables
             full = problem.solve(centre[0], pulls[0], solutions[0], CROSS_FIT_TOLERANCE)
             starts = [moved(s, solutions[0], full, float(k)) for s, k in zip(solutions[1:], share[1:, 0], strict=True)]
             solutions = [full, *problem.solve_each(row_weight[1:], centre[1:], pulls[1:], starts, CROSS_FIT_TOLERANCE)]
-        log_posterior = np.zeros_like(problem.base)
-        for held_out, of_fold in zip(is_held_out, solutions[1:], strict=True):
-            log_posterior[held_out] = log_softmax(problem.scores(of_fold.offset, of_fold.weight)[held_out])
+        log_posterior = held_out_by(solutions[1:])
         loss = float(problem.losses_of(log_posterior).sum())
         if loss >= best_loss:
             break  # weaker strengths would do worse still

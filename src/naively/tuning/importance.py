@@ -221,16 +221,22 @@ def losses_after_step(problem: Problem, calibration: Calibration, dropped: Seque
     strength = np.where(np.bincount(group)[group] > 1, 0.0, pull) if is_tied else pull
     matrix = matrix + np.diag(np.concatenate([np.full(n_offsets, loss.offset_penalty), strength]))
     change = np.zeros((len(dropped), len(matrix)))
-    inverse = np.zeros((0, 0)) if is_tied else np.linalg.inv(matrix)
-    for k, drop in enumerate(dropped):
-        places, lost = n_offsets + drop, -solution.weight[drop]
-        if is_tied:
-            change[k, places] = lost
+    if is_tied:
+        for k, drop in enumerate(dropped):
+            change[k, n_offsets + drop] = -solution.weight[drop]
             moves = _moves(n_offsets, group, drop)
             pushed = matrix @ moves
             change[k] -= moves @ np.linalg.solve(moves.T @ pushed, pushed.T @ change[k])
-        else:
-            change[k] = inverse[:, places] @ np.linalg.solve(inverse[np.ix_(places, places)], lost)
+    else:
+        inverse = np.linalg.inv(matrix)
+        single = [k for k, drop in enumerate(dropped) if len(drop) == 1]
+        feature = np.array([dropped[k][0] for k in single], dtype=np.intp)
+        place = n_offsets + feature
+        change[single] = inverse[place] * (-solution.weight[feature] / inverse[place, place])[:, None]
+        for k, drop in enumerate(dropped):
+            if len(drop) > 1:
+                places, lost = n_offsets + drop, -solution.weight[drop]
+                change[k] = inverse[:, places] @ np.linalg.solve(inverse[np.ix_(places, places)], lost)
     weight = np.maximum(solution.weight + change[:, n_offsets:], 0.0)
     offset = solution.offset + np.stack([loss.offsets(x) for x in change])
     rows = problem.every(step)

@@ -15,6 +15,7 @@ from __future__ import annotations
 
 from collections.abc import Generator, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Protocol
 
 import numpy as np
@@ -54,7 +55,7 @@ class Solution:
     curvature: Floats | None = None
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, eq=False)
 class Problem:
     """Rows to calibrate on.
 
@@ -103,6 +104,14 @@ class Problem:
         scores += offset
         return np.asarray(scores)
 
+    def scores_of_each(self, solutions: Sequence[Solution]) -> Floats:
+        """Return equation (2) for each solution, (solution, row, class)."""
+        if not solutions:
+            return np.zeros((0, *self.base.shape))
+        weight, offset = (np.stack(arrays) for arrays in zip(*((s.weight, s.offset) for s in solutions), strict=True))
+        scores = weight @ self.evidence.reshape(weight.shape[1], self.base.size)
+        return np.asarray(scores.reshape(-1, *self.base.shape) + self.base + offset[:, None])
+
     def losses(self, solution: Solution) -> Floats:
         """Return −r_i Σ_c t_ic log p(c | x_i) of each row."""
         return np.asarray(self.losses_of_tables(self.scores(solution.offset, solution.weight)[None])[0])
@@ -119,7 +128,7 @@ class Problem:
         scores = np.zeros(self.base.shape) if scores is None else scores
         return row_losses(scores, self.target, evidence, factor) * self.weight
 
-    @property
+    @cached_property
     def loss(self) -> Loss:
         """The loss as a function of offsets and weights."""
         return TwoClassLoss(self) if self.n_classes == 2 else ManyClassLoss(self)
@@ -173,9 +182,9 @@ class Problem:
 
         They take their steps together: most of the work is to read the evidence, which is read once for all of them.
         """
-        settings = zip(weight, centre, strength, start, strict=True)
         if self._is_for_core:
-            return [replace(self, weight=r)._solve_two_classes(v, k, begin, tolerance) for r, v, k, begin in settings]
+            return self._solve_two_classes(weight, centre, strength, start, tolerance)
+        settings = zip(weight, centre, strength, start, strict=True)
         loss = self.loss
         descents = [Descent(loss, r, v, k, begin, tolerance).steps() for r, v, k, begin in settings]
         points = {k: next(descent) for k, descent in enumerate(descents)}
@@ -191,18 +200,21 @@ class Problem:
                     del points[k]
         return solutions
 
-    def _solve_two_classes(self, centre: Floats, strength: Floats, start: Solution, tolerance: float) -> Solution:
+    def _solve_two_classes(
+        self, weight: Floats, centre: Floats, strength: Floats, start: Sequence[Solution], tolerance: float
+    ) -> list[Solution]:
         """Solve for (b₁ − b₀, w) in the core: ½ρ(b₀² + b₁²) is ¼ρ(b₁ − b₀)²."""
         x, objective = minimise_two_classes(
-            *(self.base, self.evidence, self.target, self.weight),
-            np.concatenate([[0.0], centre]),
-            np.concatenate([[0.5 * OFFSET_PENALTY], strength]),
-            np.concatenate([[start.offset[1] - start.offset[0]], start.weight]),
+            *(self.base, self.evidence, self.target, weight),
+            np.insert(centre, 0, 0.0, axis=1),
+            np.insert(strength, 0, 0.5 * OFFSET_PENALTY, axis=1),
+            np.stack([np.concatenate([[s.offset[1] - s.offset[0]], s.weight]) for s in start]),
             max_weight=MAX_WEIGHT,
             tolerance=tolerance,
             max_steps=MAX_NEWTON_STEPS,
         )
-        return Solution(np.array([-0.5, 0.5]) * x[0], x[1:], objective)
+        halves = np.array([-0.5, 0.5])
+        return [Solution(halves * line[0], line[1:], float(v)) for line, v in zip(x, objective, strict=True)]
 
 
 class Loss(Protocol):
@@ -387,7 +399,7 @@ def bounded_newton_step(matrix: Floats, gradient: Floats, low: Floats, high: Flo
     is_free = ~(((low >= 0) & (gradient > 0)) | ((high <= 0) & (gradient < 0)))
     for _ in range(MAX_BOUND_ROUNDS):
         slope = gradient + matrix[:, ~is_free] @ step[~is_free]
-        step[is_free] = -np.linalg.solve(matrix[np.ix_(is_free, is_free)], slope[is_free])
+        step[is_free] = -np.linalg.solve(matrix[is_free][:, is_free], slope[is_free])
         is_beyond = is_free & ((step < low) | (step > high))
         step = np.clip(step, low, high)
         if not is_beyond.any():
