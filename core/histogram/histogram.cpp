@@ -187,9 +187,11 @@ void raise(HistogramColumn& column, int level) {
   column.level = level;
   for (HistogramCell& cell : column.cells)
     if (!is_infinite(cell.key)) cell.key >>= by;
-  std::stable_sort(column.cells.begin(), column.cells.end(), [](const HistogramCell& a, const HistogramCell& b) {
-    return a.key != b.key ? a.key < b.key : a.label < b.label;
-  });
+  for (auto first = column.cells.begin(); first != column.cells.end();) {  // the keys are still in order
+    const auto last = std::find_if(first, column.cells.end(), [&](const auto& cell) { return cell.key != first->key; });
+    std::stable_sort(first, last, [](const HistogramCell& a, const HistogramCell& b) { return a.label < b.label; });
+    first = last;
+  }
   std::size_t size = 0;
   for (std::size_t i = 0; i < column.cells.size(); ++i) {
     const HistogramCell& cell = column.cells[i];

@@ -28,6 +28,7 @@ class ValueScorer {
       for (std::size_t at = 0; at < log_count_.size(); ++at)
         log_count_[at] = log_of(cells.weight[at] + cells.alpha[at]);
     }
+    if (cells.n_values * cells.n_classes <= rows.n * cells.n_columns && leave_one_by_one()) score_cells();
   }
 
   // Row by row.
@@ -62,24 +63,60 @@ class ValueScorer {
     }
   }
 
+  // What is left of a cell, and of its class in the column, when rows of a weight leave.
+  struct Rest {
+    double count, total;
+    bool empty;
+  };
+  Rest rest_of(std::int64_t column, std::int64_t cell, std::int64_t rows, double weight) const {
+    const double had = cells_.weight[cell];
+    const double left = cells_.rows[cell] > rows ? std::max(had - weight, 0.0) : 0.0;
+    const double left_total = total_[column] - had + left;
+    return {left, left_total, row_total_[column] - rows <= 0 || left_total <= 0};
+  }
+
+  double score(std::int64_t column, std::int64_t cell, double count, double total) const {
+    return log_of(count + cells_.alpha[cell]) - log_of_total(total + cells_.total_alpha[column]);
+  }
+
+  // Whether every row leaves as one row of weight 1, as it does in most tables.
+  bool leave_one_by_one() const {
+    for (std::int64_t i = 0; i < rows_.n; ++i)
+      if (rows_.rows[i] != 1 || rows_.weight[i] != 1.0) return false;
+    return true;
+  }
+
+  // The score of each cell without one row of its own; not a number where the class is then empty.
+  void score_cells() {
+    const std::int64_t n = cells_.n_classes;
+    own_score_.resize(cells_.n_values * n);
+    for (std::int64_t j = 0; j < cells_.n_columns; ++j) {
+      const std::int64_t last = j + 1 < cells_.n_columns ? cells_.start[j + 1] : cells_.n_values;
+      for (std::int64_t at = cells_.start[j] * n; at < last * n; ++at) {
+        const Rest rest = rest_of(j * n + at % n, at, 1, 1.0);
+        own_score_[at] = rest.empty ? NAN : score(j * n + at % n, at, rest.count, rest.total);
+      }
+    }
+  }
+
   void add(std::int64_t i, std::int64_t j, std::int64_t k, double* out) const {
     const std::int64_t n = cells_.n_classes, column = j * n, cell = k * n, y = rows_.label[i];
-    const double had = cells_.weight[cell + y];
-    const double left = cells_.rows[cell + y] > rows_.rows[i] ? std::max(had - rows_.weight[i], 0.0) : 0.0;
-    const double left_total = total_[column + y] - had + left;
-    const bool empty = row_total_[column + y] - rows_.rows[i] <= 0 || left_total <= 0;
+    if (!has_empty_class_[j] && !own_score_.empty() && !std::isnan(own_score_[cell + y])) {
+      for (std::int64_t c = 0; c < n; ++c)
+        out[c] += c == y ? own_score_[cell + c] : log_count(cell + c) - log_total_[column + c];
+      return;
+    }
+    const auto [left, left_total, empty] = rest_of(column + y, cell + y, rows_.rows[i], rows_.weight[i]);
     double pooled = left, pooled_total = left_total;
     if (empty || has_empty_class_[j])  // sums over all other classes; differences would cancel
       for (std::int64_t c = 0; c < n; ++c)
         if (c != y) pooled += cells_.weight[cell + c], pooled_total += total_[column + c];
-    const auto score = [&](std::int64_t c, double count, double total) {
-      return log_of(count + cells_.alpha[cell + c]) - log_of_total(total + cells_.total_alpha[column + c]);
-    };
     for (std::int64_t c = 0; c < n; ++c) {
       if (c == y)
-        out[c] += empty ? score(c, pooled, pooled_total) : score(c, left, left_total);
+        out[c] +=
+            empty ? score(column + c, cell + c, pooled, pooled_total) : score(column + c, cell + c, left, left_total);
       else if (!(total_[column + c] > 0))
-        out[c] += score(c, pooled, pooled_total);
+        out[c] += score(column + c, cell + c, pooled, pooled_total);
       else
         out[c] += log_count(cell + c) - log_total_[column + c];
     }
@@ -97,7 +134,7 @@ class ValueScorer {
   std::vector<std::int64_t> row_total_;
   std::vector<double> log_total_;
   std::vector<char> has_empty_class_;
-  std::vector<double> log_count_;  // empty: computed when needed
+  std::vector<double> log_count_, own_score_;  // empty: computed when needed
 };
 
 }  // namespace
