@@ -75,6 +75,16 @@ def rows_written_out(rows: Wholes, weight: Floats) -> Floats:
     return np.maximum(rows, np.rint(weight))
 
 
+def n_integers_between(low: Floats, high: Floats) -> Floats:
+    """Return the number of integers from `low` to `high`; NaN between infinities.
+
+    >>> n_integers_between(np.array([0.5, 2.0]), np.array([0.7, 4.5])).tolist()
+    [0.0, 3.0]
+    """
+    with np.errstate(invalid="ignore"):
+        return np.asarray(np.floor(high) - np.ceil(low) + 1)
+
+
 @dataclass(frozen=True)
 class AutoNumber(Binned):
     """Numbers and dates: `Binned`, unless their values suggest another family."""
@@ -97,18 +107,21 @@ class AutoNumber(Binned):
         histogram = stats.histogram
         cells, p, is_date = histogram.cells, histogram.n_columns, np.array([kind == "date" for kind in kinds], bool)
         first = np.flatnonzero(histogram.first_of_keys())
-        owner = histogram.column[first]
-        low, high = key_values(cells.keys[first], cells.levels[owner])
-        n_values, n_cell_rows = np.bincount(owner, minlength=p), np.bincount(histogram.column, cells.rows, minlength=p)
-        rows = np.add.reduceat(rows_written_out(cells.rows, cells.weight), first) if len(first) else np.zeros(0)
-        n_rows = np.bincount(owner, rows, minlength=p)
-        with np.errstate(invalid="ignore"):
-            n_integers = np.floor(high) - np.ceil(low) + 1  # that share the key; NaN for an infinity
-        is_whole = np.bincount(owner, ~(n_integers == 1), minlength=p) == 0
-        is_distinct = np.bincount(owner, ~(rows <= n_integers), minlength=p) == 0
+        n_values = np.diff(np.searchsorted(first, cells.offsets))
+        rows = rows_written_out(cells.rows, cells.weight)
+        n_rows, n_cell_rows = histogram.sums_by_column(rows), histogram.sums_by_column(cells.rows)
+        ends = np.stack([cells.offsets[:-1], cells.offsets[1:] - 1])[:, n_values > 0]  # the first and the last cell
+        low, high = key_values(cells.keys[ends], cells.levels[n_values > 0])
         lowest, highest = np.full(p, np.inf), np.full(p, -np.inf)
-        np.minimum.at(lowest, owner, low)
-        np.maximum.at(highest, owner, high)
+        lowest[n_values > 0], highest[n_values > 0] = low[0], high[1]
+        may_be_whole = np.zeros(p, bool)
+        may_be_whole[n_values > 0] = n_integers_between(low[0], high[0]) > 0  # else its numbers are not all whole
+        is_candidate = np.repeat(may_be_whole, n_values)
+        owner = np.repeat(np.flatnonzero(may_be_whole), n_values[may_be_whole])
+        n_integers = n_integers_between(*key_values(cells.keys[first[is_candidate]], cells.levels[owner]))
+        rows_of_keys = np.add.reduceat(rows, first)[is_candidate] if len(owner) else np.zeros(0)
+        is_whole = may_be_whole & (np.bincount(owner, n_integers != 1, minlength=p) == 0)
+        is_distinct = may_be_whole & (np.bincount(owner, ~(rows_of_keys <= n_integers), minlength=p) == 0)
         is_finite = np.isfinite(lowest) & np.isfinite(highest)
         span = np.where(is_finite, highest, 0.0) - np.where(is_finite, lowest, 0.0) + 1
         is_exact = is_finite & (cells.levels == 0) & ~is_date & (np.maximum(-lowest, highest) <= MAX_EXACT_INTEGER)

@@ -162,6 +162,8 @@ class Family(ABC, Generic[S, P]):
         Whether a row has a length, the number of its known words, which `log_likelihood` can report.
     tunes_alpha
         Whether tuning may change the field `alpha`, a pseudo-count, if the columns are not joint.
+    has_groupings
+        Whether `groupings` may return families: tuning may group the rare values of a column.
     has_parts
         Whether a column is scored in several parts, each with its own family and weight; see `parts`.
     """
@@ -179,6 +181,7 @@ class Family(ABC, Generic[S, P]):
     replaces_automatic: ClassVar[bool] = False
     has_length: ClassVar[bool] = False
     tunes_alpha: ClassVar[bool] = False
+    has_groupings: ClassVar[bool] = False
     has_parts: ClassVar[bool] = False
 
     def __str__(self) -> str:

@@ -180,6 +180,7 @@ class Categorical(Family[ValueCounts, CategoricalParameters]):
     statistic = ValueCounts
     kinds = ALL_KINDS
     tunes_alpha = True
+    has_groupings = True
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "alpha", alpha_of("alpha", self.alpha))

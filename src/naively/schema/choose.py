@@ -106,7 +106,7 @@ def statistic_for(schema: Schema, statistics: Sequence[Statistic], block: Block)
         if block.names[0] in counted.names:
             if counted.family.has_parts:
                 return next(part for role, _, part in counted.family.parts(statistic) if role == block.role)
-            if block.names == counted.names or counted.family.joint:
+            if tuple(block.names) == tuple(counted.names) or counted.family.joint:
                 return _part(statistic, block)
             position = {name: j for j, name in enumerate(counted.names)}
             order = np.array([position[name] for name in block.names], dtype=np.intp)

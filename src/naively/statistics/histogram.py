@@ -95,9 +95,18 @@ class Histogram(Statistic):
 
     def first_of_keys(self) -> Bools:
         """Return for each cell whether it is the first of its key; the cells of a key are neighbours."""
-        keys, column = self.cells.keys, self.column
-        differs = (keys[1:] != keys[:-1]) | (column[1:] != column[:-1])
-        return np.concatenate([np.ones(min(len(keys), 1), bool), differs])
+        keys, starts = self.cells.keys, self.cells.offsets[:-1]
+        is_first = np.ones(len(keys), bool)
+        np.not_equal(keys[1:], keys[:-1], out=is_first[1:])
+        is_first[starts[starts < len(keys)]] = True
+        return is_first
+
+    def sums_by_column(self, x: Floats | Wholes) -> Floats:
+        """Return the sum of a number for each cell over the cells of each column."""
+        sums, has_cells = np.zeros(self.n_columns), np.diff(self.cells.offsets) > 0
+        if has_cells.any():
+            sums[has_cells] = np.add.reduceat(x, self.cells.offsets[:-1][has_cells])
+        return sums
 
     def multiples_of(self, step: float) -> Bools:
         """Return for each column whether all values are multiples of a step, as far as they are exact.

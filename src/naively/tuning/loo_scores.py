@@ -60,7 +60,7 @@ class LooScorer:
         self._rivals: dict[Names, Sequence[Family]] = {}
         self._every: LooScorer = self if every is None else every._every
         self._statistics: dict[tuple[int, str, Names, str], Statistic] = {}  # without a fold
-        self._structures: dict[tuple[str, Names, str], list[Any]] = {}  # without each fold
+        self._structures: dict[tuple[str, Names, str], tuple[Statistic, list[Any]]] = {}  # without each fold
         has_company = model.class_weights.rows[sample.label] > self.leaving.rows
         self.is_usable = has_company & (model.class_weights.weight[sample.label] > self.leaving.weight)
         if self._rests is not None:
@@ -105,6 +105,8 @@ class LooScorer:
             if block.names[0] in known.names:
                 if len(block.names) == 1:
                     return known, statistic.take_columns(np.array([known.names.index(block.names[0])]))
+                if tuple(block.names) == tuple(known.names):
+                    return known, statistic
                 position = {name: j for j, name in enumerate(known.names)}
                 order = np.array([position[name] for name in block.names], dtype=np.intp)
                 return known, statistic.take_columns(order)
@@ -179,7 +181,8 @@ class LooScorer:
             if self._rests is not None:
                 statistic = self.statistic_without(fold, block)
             elif has_structure:
-                structure = self._every._structure(fold, block, statistic)
+                statistic, structures = self._every._structures_of(block, statistic)
+                structure = structures[fold]
             span = slice(start, stop)
             part = view if stop - start == len(leaving.label) else view.rows(start, stop)
             family.leave_one_out(part, statistic, classes, structure, self._leaves(span), out[span])
@@ -192,16 +195,19 @@ class LooScorer:
             total = total + self.evidence(part).sum(axis=0, keepdims=True)
         return total
 
-    def _structure(self, fold: int, block: Block, statistic: Statistic) -> Any:
-        """Return what the family chooses without a fold; its smoothing does not matter for that."""
+    def _structures_of(self, block: Block, statistic: Statistic) -> tuple[Statistic, list[Any]]:
+        """Return what the family chooses without each fold; its smoothing does not matter for that.
+
+        The first result is the statistic with fewer keys among which it chose: it has the same counts in these bins.
+        """
         key = type(block.family).__name__, block.names, block.role
         if key not in self._structures:
             n_keys = FOLD_KEYS // max(1, len(self.model.schema.names))
             coarse = statistic.with_max_keys(int(np.clip(n_keys, MIN_FOLD_KEYS, MAX_FOLD_KEYS)))
             parts = [self._statistic_of_fold(f, block, coarse) for f in range(FOLDS)]
             rests = (coarse if part is None else coarse - part for part in parts)
-            self._structures[key] = [block.family.structure(rest) for rest in rests]
-        return self._structures[key][fold]
+            self._structures[key] = coarse, [block.family.structure(rest) for rest in rests]
+        return self._structures[key]
 
     def _fold_spans(self, by_fold: bool) -> Iterator[tuple[int, int, int]]:
         """Yield first row, end and number of each fold that has rows; all rows as one span unless `by_fold`."""

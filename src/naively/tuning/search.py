@@ -240,7 +240,7 @@ def group_rare_values(current: Search, open_columns: set[str]) -> None:
         return
     scorer, is_first = current.scorer, True
     for i, block in enumerate(current.features.blocks[:MAX_COLUMNS_TRIED_SINGLY]):
-        if block.names[0] not in open_columns or block.family.joint or block.family.role == "presence":
+        if block.names[0] not in open_columns or block.family.joint or not block.family.has_groupings:
             continue
         for family in reversed(block.family.groupings(scorer.statistic(block))):
             if is_first:
