@@ -20,7 +20,7 @@ from naively.model.calibrate import EvidenceKey
 from naively.tuning.loo_scores import LooScorer
 from naively.tuning.sample import Sampler
 from naively.tuning.solver import OFFSET_PENALTY, Problem, log_softmax, one_hot, standard_error_of_sum
-from naively.tuning.tune import tuned
+from naively.tuning.tune import cross_fitted, tune_and_predict, tune_on, tuned
 
 RANDOM = np.random.default_rng(11)
 
@@ -52,6 +52,18 @@ def test_words_are_left_out_as_the_family_does(
     words = family.word_scorer(view, cast(Any, model.statistics[0]), scorer.leaving)
     evidence = words.evidence(event, binary, 0.5)
     np.testing.assert_allclose(evidence[is_usable], scorer.evidence(block)[0][is_usable], rtol=1e-9, atol=1e-9)
+
+
+@pytest.mark.parametrize("family", [Text(), Text(binary=True, alpha=0.1)])
+def test_tuning_and_predictions_together_are_those_of_each(family: Text) -> None:
+    label = RANDOM.integers(0, 2, 700).tolist()
+    texts = [" ".join(RANDOM.choice(list("abcdefgh"[c:] * 300), 400)) for c in label]  # more words than are searched
+    model = naively.fit(texts, label, columns=family, tune=False)
+    sample = sampled(model, texts, label)
+    tuning, predictions = tune_and_predict(model, sample)
+    assert tuning == tune_on(model, sample)
+    for together, alone in zip(predictions, cross_fitted(model.with_tuning(tuning), sample), strict=True):
+        np.testing.assert_array_equal(together, alone)
 
 
 @pytest.mark.parametrize("family", [Multinomial(alpha=0.25), Complement(alpha=0.25)])

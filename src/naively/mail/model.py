@@ -282,7 +282,7 @@ class MailModel:
 
         The file is not locked while that is computed.
         """
-        from naively.tuning.tune import cross_fitted, rows_to_look_at, sample_of, tune_on
+        from naively.tuning.tune import rows_to_look_at, sample_of, tune_and_predict
 
         model = self.ledger.model()
         mails = self.sample.mails()
@@ -297,8 +297,7 @@ class MailModel:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # which columns are worth what is of no interest here
             sample = sample_of(model, X, labels, None, rows_to_look_at(model))
-            tuning = tune_on(model, sample)
-            predictions = cross_fitted(model.with_tuning(tuning), sample)
+            tuning, predictions = tune_and_predict(model, sample)
         threshold = 1.0
         if SPAM in model.classes:
             position = list(model.classes).index(SPAM)

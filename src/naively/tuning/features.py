@@ -92,8 +92,14 @@ class Features:
         """Return the features with one more block."""
         return replace(self, blocks=(*self.blocks, block), evidence=(*self.evidence, evidence))
 
-    def where(self, keep: NDArray[np.bool_], words: tuple[WordFeature, ...]) -> Features:
-        """Return the features of some of the rows, with words that have been scored for them."""
+    def where(self, keep: NDArray[np.bool_], scorer: LooScorer) -> Features:
+        """Return the features of some of the rows; `scorer` scores words whose settings can be changed."""
+        words = tuple(
+            _word_feature(scorer, word.block)
+            if word.block.family.tunes_words
+            else replace(word, evidence=word.evidence[keep], length=word.length[keep])
+            for word in self.words
+        )
         ends = np.cumsum([len(e) for e in self.evidence])[:-1]
         evidence = np.split(stacked(self.evidence).compress(keep, axis=1), ends) if self.evidence else ()
         return replace(self, evidence=tuple(evidence), words=words)

@@ -13,7 +13,8 @@ The result does not depend on the order of rows, on batches, on threads, or on t
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -32,7 +33,7 @@ from naively.priors import ClassPrior
 from naively.schema.schema import Schema, name_of_part
 from naively.statistics import NegativeCountError
 from naively.tuning.calibrate import MIN_GAIN_NATS, Calibration, calibrate, choose
-from naively.tuning.features import MAX_WEIGHTED_COLUMNS, Features, features_of, word_features_of
+from naively.tuning.features import MAX_WEIGHTED_COLUMNS, Features, features_of
 from naively.tuning.importance import importance, importance_of_many, parts_of
 from naively.tuning.loo_scores import LooScorer
 from naively.tuning.sample import FOLDS, Sample, Sampler
@@ -96,8 +97,19 @@ def tune(model: Model, X: TableLike, y: LabelsLike, weight: WeightLike = None) -
 
 def tune_on(model: Model, sample: Sample) -> Tuning:
     """Return a tuning from a sample; refuse rows that the model has not counted."""
+    return _tune_on(model, _scored(model, sample))
+
+
+def tune_and_predict(model: Model, sample: Sample) -> tuple[Tuning, CrossFitted]:
+    """Return `tune_on`, and `cross_fitted` under that tuning for the rows that it looks at; score them once."""
+    scored = _scored(model, sample)
+    tuning = _tune_on(model, scored)
+    return tuning, _cross_fitted(model.with_tuning(tuning), scored)
+
+
+def _tune_on(model: Model, scored: _Scored) -> Tuning:
     try:
-        return tuned(model, sample)
+        return _with_rows(model, _tuned(scored))
     except (NotCountedError, NegativeCountError) as error:
         raise InputError(f"tune() needs rows that the model has counted, and these were not all: {error}.") from None
 
@@ -126,11 +138,31 @@ def cross_fitted(model: Model, sample: Sample) -> CrossFitted:
     Each row is scored as if it had not been counted, and calibrated by the other folds, unless the model is the
     textbook.
     """
+    return _cross_fitted(model, _Scored(LooScorer(model.with_tuning(None), sample)))
+
+
+@dataclass(eq=False)
+class _Scored:
+    """A scorer, and its features under the families that the rules have chosen, scored when they are first needed."""
+
+    scorer: LooScorer
+
+    @cached_property
+    def textbook(self) -> Features:
+        return features_of(self.scorer)
+
+
+def _scored(model: Model, sample: Sample, rests: Mapping[int, Model] | None = None) -> _Scored:
+    """Return a scorer for the rows that tuning looks at."""
     plain = model.with_tuning(None)
+    return _Scored(LooScorer(plain, sample.smallest(rows_to_look_at(plain)), rests=rests))
+
+
+def _cross_fitted(model: Model, scored: _Scored) -> CrossFitted:
+    scorer = scored.scorer
     with one_thread():
-        scorer = LooScorer(plain, sample)
         kind = np.flatnonzero(scorer.is_usable)
-        textbook = features_of(scorer)
+        textbook = scored.textbook
         if model.tuning is None or model.tuning.is_textbook:
             problem, log_posterior = _textbook(scorer, textbook)
         else:
@@ -141,7 +173,7 @@ def cross_fitted(model: Model, sample: Sample) -> CrossFitted:
             if evidence is not None:
                 calibration = calibrated(evidence, rows, len(set(model.tuning.table_weights)) > 1)[0]
             log_posterior = calibration.log_posterior
-            kind = np.repeat(kind, sample.n_parts[kind])
+            kind = np.repeat(kind, scorer.sample.n_parts[kind])
     log_posterior = with_floor(_under_prior(model, log_posterior, problem.base), model.floor)
     return CrossFitted(log_posterior, problem.label, problem.weight, kind)
 
@@ -159,21 +191,25 @@ def tuned(model: Model, sample: Sample, rests: Mapping[int, Model] | None = None
 
     With `rests`, the model without each fold of the sample, folds are left out instead of single rows.
     """
+    return _with_rows(model, _tuned(_scored(model, sample, rests)))
+
+
+def _with_rows(model: Model, tuning: Tuning) -> Tuning:
+    """Return the tuning with the number of rows that the model has counted."""
     n_rows = int(model.class_weights.rows.sum())
-    tuning = replace(_tuned(model, sample, rests), counted_rows=n_rows)
+    tuning = replace(tuning, counted_rows=n_rows)
     return tuning if tuning.plain is None else replace(tuning, plain=replace(tuning.plain, counted_rows=n_rows))
 
 
-def _tuned(model: Model, sample: Sample, rests: Mapping[int, Model] | None) -> Tuning:
-    model = model.with_tuning(None)
+def _tuned(scored: _Scored) -> Tuning:
+    scorer = scored.scorer
+    model, sample = scorer.model, scorer.sample
     with one_thread():
-        sample = sample.smallest(rows_to_look_at(model))
         _warn_of_copies(model, sample)
-        scorer = LooScorer(model, sample, rests=rests)
         n_rows = int(scorer.is_usable.sum())
         if len(model.classes) < 2 or len(np.unique(sample.label[scorer.is_usable])) < 2:
             return Tuning(rows=n_rows)
-        textbook = features = features_of(scorer)
+        textbook = features = scored.textbook
         problem, log_posterior = _textbook(scorer, textbook)
         if problem.losses_of(log_posterior).sum() <= MIN_GAIN_NATS:  # no other prediction can gain more
             report = _report(log_posterior, problem)
@@ -185,7 +221,7 @@ def _tuned(model: Model, sample: Sample, rests: Mapping[int, Model] | None) -> T
             features = search(scorer, textbook)
         else:
             few = LooScorer(model, sample.where(is_searched), scorer)
-            choices = _tuning_of_choices(model, search(few, textbook.where(is_searched, word_features_of(few))))
+            choices = _tuning_of_choices(model, search(few, textbook.where(is_searched, few)))
             if choices.families or choices.exponents:
                 features = _features_under(scorer, choices, textbook)
         rows = _judge(scorer, log_posterior, features)
