@@ -16,10 +16,10 @@ MAX_HTML_CHARACTERS = 1 << 18
 MAX_TAGS = 10_000
 MAX_LINKS = 500
 MAX_ANCESTORS = 30  # that are searched for a background
-_BLOCK = re.compile(
-    r"</?(?:address|article|blockquote|body|br|button|caption|center|dd|div|dl|dt|fieldset|footer|form|frame|h[1-6]|head|"
+_BEFORE_BLOCK = re.compile(
+    r"(?=</?(?:address|article|blockquote|body|br|button|caption|center|dd|div|dl|dt|fieldset|footer|form|frame|h[1-6]|head|"
     r"header|hr|iframe|img|input|li|main|marquee|nav|ol|option|p|pre|section|select|table|tbody|td|textarea|tfoot|th|thead|"
-    r"title|tr|ul)\b",
+    r"title|tr|ul)\b)",
     re.IGNORECASE,
 )
 _TAG = re.compile(r"<[^<>]{0,4096}>")
@@ -71,7 +71,7 @@ def read_html(html: str, max_tags: int = MAX_TAGS) -> HtmlText:
     html = html[:MAX_HTML_CHARACTERS].replace("\0", "")
     if html.count("<") > max_tags:
         return HtmlText(" ".join(_TAG.sub(" ", html).split()))
-    root = LexborHTMLParser(_BLOCK.sub(_after_space, html)).root
+    root = LexborHTMLParser(_BEFORE_BLOCK.sub(" ", html)).root
     if root is None:
         return HtmlText()
     _take_out(root, "script,style,noframes")
@@ -84,10 +84,6 @@ def read_html(html: str, max_tags: int = MAX_TAGS) -> HtmlText:
     n_images, n_forms = len(root.css("img")), len(root.css("form"))
     hidden = " ".join(_take_out(root, selector, _is_hidden) for selector in ("[style]", "[hidden]", "font[color]"))
     return HtmlText(" ".join(root.text().split()), " ".join(hidden.split()), links, n_images, n_forms)
-
-
-def _after_space(tag: re.Match[str]) -> str:
-    return f" {tag.group()}"
 
 
 def _take_out(root: LexborNode, selector: str, condition: Callable[[LexborNode], bool] | None = None) -> str:

@@ -53,7 +53,8 @@ ADDRESS_HEADERS = {"from": "from", "to": "to", "cc": "to"}
 READ_HEADERS = VALUE_HEADERS | ROUTE_HEADERS | NAMED_HEADERS | {"date"}
 
 _PARSER = email.parser.BytesParser(policy=email.policy.compat32)
-_FIELD_NAME = re.compile(rb"([!-9;-~]+)[ \t]*:")
+_HEADER_START = re.compile(rb"\n(?![ \t])")
+_READ_NAMES = frozenset(name.encode() for name in READ_HEADERS)
 _MBOX_QUOTE = re.compile(rb"^>+(?=From )", re.MULTILINE)
 _ENCODED_WORD = re.compile(
     r"=\?([^?\s*]{1,40})(?:\*[^?\s]*)?\?([bq])\?([^?]*)\?=(\s+(?==\?[^?\s]+\?[bq]\?))?", re.IGNORECASE
@@ -200,18 +201,13 @@ def _line_ends(data: bytes) -> bytes:
 
 def _read_lines(head: bytes) -> bytes:
     """Return the header lines that are read, with their continuation lines, and no more than MAX_HEADER_BYTES."""
-    lines: list[bytes] = []
-    n_bytes, is_read = 0, False
-    for line in head.split(b"\n"):
-        if not line.startswith((b" ", b"\t")):
-            name = _FIELD_NAME.match(line)
-            is_read = name is not None and name.group(1).lower().decode("latin-1") in READ_HEADERS
-        if is_read:
-            n_bytes += len(line) + 1
-            if n_bytes > MAX_HEADER_BYTES:
-                break
-            lines.append(line)
-    return b"\n".join(lines)
+    fields = []
+    for header in _HEADER_START.split(head):
+        name, colon, _ = header.partition(b":")
+        if colon and name.rstrip(b" \t").lower() in _READ_NAMES:
+            fields.append(header)
+    lines = b"\n".join(fields)
+    return lines if len(lines) < MAX_HEADER_BYTES else lines[: max(0, lines.rfind(b"\n", 0, MAX_HEADER_BYTES))]
 
 
 def _parse(head: bytes, body: bytes) -> Message:
@@ -221,8 +217,8 @@ def _parse(head: bytes, body: bytes) -> Message:
     """
     data = head + b"\n\n" + body
     try:
-        message = _PARSER.parsebytes(head, headersonly=True)
-        if head and not message.get_payload() and message.get_content_maintype() not in ("multipart", "message"):
+        message = _message_of(head)
+        if message is not None and message.get_content_maintype() not in ("multipart", "message"):
             message.set_payload(body.decode("ascii", "surrogateescape"))
             return message
         return _PARSER.parsebytes(data)
@@ -230,6 +226,17 @@ def _parse(head: bytes, body: bytes) -> Message:
         message = Message(policy=email.policy.compat32)
         message.set_payload(data.decode("ascii", "surrogateescape"))
         return message
+
+
+def _message_of(head: bytes) -> Message | None:
+    """Return a mail without a body, as the parser would; None without headers, or if a blank stands before a colon."""
+    message = Message(policy=email.policy.compat32)
+    for header in _HEADER_START.split(head):
+        name, colon, value = header.decode("ascii", "surrogateescape").partition(":")
+        if not colon or name.endswith((" ", "\t")):
+            return None
+        message.set_raw(name, value.lstrip(" \t").rstrip("\n"))
+    return message
 
 
 def _sections(message: Message, is_complete: bool, depth: int = 0) -> Iterator[Section]:
@@ -338,9 +345,11 @@ class _Row:
     def read_headers(self, message: Message) -> list[str]:
         """Add the headers, and return those that identify the mail."""
         ids: list[str] = []
+        names: set[str] = set()
         n_recipients = 0
         for raw_name, raw_value in message.raw_items():
             name, value = raw_name.lower(), str(raw_value)
+            names.add(name)
             if name in ("date", "message-id"):
                 ids.append(f"{name}:{''.join(value.split())}")
             if name == "date":
@@ -360,7 +369,7 @@ class _Row:
                 )
         self.shape("recipients", bucket(n_recipients))
         for name in ("from", "to", "subject", "message-id"):
-            if name not in message:
+            if name not in names:
                 self.shape("no", one_word(name))
         return ids
 
@@ -368,8 +377,8 @@ class _Row:
         self.add("subject", subject)
         if re.match(r"\s*(?:re|aw|fwd?|sv|antw)\s*(?:\[\d+\])?:", subject, re.IGNORECASE):
             self.shape("subject_reply")
-        letters = [c for c in subject if c.isalpha()]
-        if len(letters) > 5 and sum(c.isupper() for c in letters) > 0.7 * len(letters):
+        n_letters = sum(map(str.isalpha, subject))
+        if n_letters > 5 and sum(map(str.isupper, filter(str.isalpha, subject))) > 0.7 * n_letters:
             self.shape("subject_capitals")
         for sign, name in (("!", "exclamation"), ("?", "question"), ("$", "dollar"), ("%", "percent")):
             if sign in subject:

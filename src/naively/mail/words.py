@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
+from functools import lru_cache
 
 MAX_WORD_CHARACTERS = 40  # what is longer is not a word, but data
 FIELDS = ("from", "to", "subject", "body", "hidden", "links", "route", "headers", "shape")
@@ -50,13 +51,14 @@ def clean(text: str) -> str:
     'free 発票 票代 代開'
     """
     words = text.split()
-    if any(len(word) > MAX_WORD_CHARACTERS for word in words):
+    if max(map(len, words), default=0) > MAX_WORD_CHARACTERS:
         words = [_DATA.sub(_shorten, word) if len(word) > MAX_WORD_CHARACTERS else word for word in words]
         words = " ".join(words).split()
     text = " ".join(words)
     return text if text.isascii() else " ".join(_UNSPACED.sub(_pair, text).split())
 
 
+@lru_cache(maxsize=4096)
 def one_word(text: str) -> str:
     """Return a name such as that of a host as one word.
 
