@@ -41,9 +41,10 @@ MIN_SPAM_PROBABILITY_OF_FEW = 0.99  # where the sample has fewer than 1,000 ham 
 MIN_LEARNT_PROBABILITY = 0.99  # of an answer that the filter learns by itself
 MAX_PROBABILITY = 1 - 1e-9
 AUTOMATIC = "automatic"  # the source of what the filter has learnt by itself
+ALPHA = 0.001  # pseudo-count of a word: small, because most words of mail belong to one class (decision 0029)
 FAMILIES: dict[str, Family] = {
-    "head": Text(binary=True, alpha=0.1),
-    "body": Text(binary=True, alpha=0.1, ngrams=(2, 2), window=5, hash_bits=31),
+    "head": Text(binary=True, alpha=ALPHA),
+    "body": Text(binary=True, alpha=ALPHA, ngrams=(2, 2), window=5, hash_bits=31),
 }
 COLUMNS = {name: f"{name} (extractor {EXTRACTOR})" for name in FAMILIES}
 
