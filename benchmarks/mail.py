@@ -1,8 +1,11 @@
-"""The mail filter compared with bogofilter and spamprobe: quality by cross-validation, and CPU time, in one run.
+"""The mail filter compared with bogofilter and spamprobe in one run: quality, CPU time, and time to wait for one mail.
 
 Each filter learns the same mails and answers for the others. CPU time is that of the process and its children. Good
 words: 200 of the best ham words of the training mails are appended to each spam mail; pasted text is the body of a
-ham mail. The corpus and Debian's bogofilter and spamprobe are not in the repository: what is missing is left out.
+ham mail. In the order of dates, each batch of 100 mails is answered before it is learnt; answers count from the sixth
+batch on. At the end, one process for each of 30 mails: `naively mail filter`, `spamc` with `naively mail serve`, and
+`bogofilter -p`, one after the other. The corpus and Debian's bogofilter, spamprobe and spamc are not in the
+repository: what is missing is left out.
 
     python -m benchmarks mail [--data FILE] [--folds 5] [--only 1]
 """
@@ -12,13 +15,17 @@ from __future__ import annotations
 import argparse
 import os
 import random
+import re
 import resource
 import shutil
 import subprocess
+import sys
 import tarfile
 import tempfile
+import time
 from collections import Counter
 from collections.abc import Callable, Sequence
+from email.utils import parsedate_to_datetime
 from pathlib import Path
 from typing import Any
 
@@ -30,6 +37,9 @@ from naively.mail import MailModel, read
 
 DATA = Path("../shared/data/mail/spamassassin_half.tar.xz")
 N_GOOD_WORDS = 200
+BATCH, N_UNCOUNTED_BATCHES = 100, 5  # in the order of dates
+N_SINGLE_MAILS = 30
+_DATE = re.compile(rb"^(?:Received:[^;]*;|Date:)([^\r\n]*)", re.MULTILINE | re.IGNORECASE)
 Floats = NDArray[np.float64]
 Learn = Callable[[str, Sequence[Path]], None]
 Score = Callable[[Sequence[Path]], Floats]
@@ -120,6 +130,19 @@ def good_words(spam: Sequence[Path], ham: Sequence[Path]) -> list[str]:
     return sorted((w for w in weight if w.isalpha()), key=lambda w: -weight[w])[:N_GOOD_WORDS]
 
 
+def arrival(mail: Path) -> float:
+    """Return when a mail arrived, by the first of its Received and Date lines with a date from 2000 to 2006; else 0."""
+    head = re.sub(rb"\r?\n[ \t]+", b" ", mail.read_bytes().partition(b"\n\n")[0])
+    for text in _DATE.findall(head):
+        try:
+            date = parsedate_to_datetime(text.decode("latin-1").strip())
+        except (ValueError, TypeError):
+            continue
+        if 2000 <= date.year <= 2006:
+            return date.timestamp()
+    return 0.0
+
+
 def attacked(folder: Path, mails: Sequence[Path], texts: Sequence[str]) -> list[Path]:
     """Return copies of mails with a text appended to each."""
     folder.mkdir(exist_ok=True)
@@ -148,12 +171,14 @@ def main(arguments: Sequence[str]) -> None:
         mails = sorted(Path(work).rglob("*.eml"))
         random.Random(0).shuffle(mails)
         _compare(Path(work), mails, names, options.folds, options.only or options.folds)
+        _compare_by_date(Path(work), mails, names)
+        _compare_single_mails(Path(work), mails)
 
 
 def _compare(work: Path, mails: Sequence[Path], names: Sequence[str], n_folds: int, n_run: int) -> None:
     scores: dict[str, list[Floats]] = {name: [] for name in names}
     turned: dict[str, dict[str, list[float]]] = {name: {"good_words": [], "pasted": []} for name in names}
-    learning, checking = ({name: [0.0] * n_run for name in names} for _ in range(2))
+    learning, checking, sizes = ({name: [0.0] * n_run for name in names} for _ in range(3))
     truth: list[NDArray[np.bool_]] = []
     for fold in range(n_run):
         test = [mail for i, mail in enumerate(mails) if i % n_folds == fold]
@@ -187,15 +212,98 @@ def _compare(work: Path, mails: Sequence[Path], names: Sequence[str], n_folds: i
             found = score(spam) > 0.5
             for attack, copies in attacks.items():
                 turned[name][attack].append(float((found & (score(copies) <= 0.5)).sum() / max(1, found.sum())))
-            n_bytes = sum(file.stat().st_size for file in folder.iterdir())
+            n_bytes = sizes[name][fold] = sum(file.stat().st_size for file in folder.iterdir())
             print(
                 f"fold {fold}, {name}: {learning[name][fold]:.1f} + {checking[name][fold]:.1f} s, {n_bytes:,} bytes",
                 flush=True,
             )
     for name in names:
         figures: dict[str, Any] = quality(np.concatenate(scores[name]), np.concatenate(truth))
+        by_fold = [quality(p, y) for p, y in zip(scores[name], truth, strict=True)]
+        figures["found_at_1_by_fold"] = float(np.mean([fold["found_at_1"] for fold in by_fold]))
         figures |= {attack: float(np.mean(shares)) for attack, shares in turned[name].items()}
         print(f"{name:<11}", "  ".join(f"{key} {value:.4f}" for key, value in figures.items()), flush=True)
         record(f"quality of {name}", **figures)
     record("CPU time to learn", learning)
     record("CPU time to check", checking)
+    record("size of the files", bytes=sizes)
+
+
+def _compare_by_date(work: Path, mails: Sequence[Path], names: Sequence[str]) -> None:
+    """Answer for each batch of mails, and then learn it."""
+    in_order = sorted(mails, key=lambda mail: (arrival(mail), mail.name))
+    batches = [in_order[i : i + BATCH] for i in range(0, len(in_order), BATCH)]
+    is_spam = np.array([mail.parent.name == "spam" for mail in in_order[BATCH * N_UNCOUNTED_BATCHES :]])
+    for name in names:
+        folder = work / f"{name}-by-date"
+        folder.mkdir()
+        learn, score = FILTERS[name](folder)
+        scores = []
+        for number, batch in enumerate(batches):
+            if number >= N_UNCOUNTED_BATCHES:
+                scores.append(score(batch))
+            for label in ("spam", "ham"):
+                if group := [mail for mail in batch if mail.parent.name == label]:
+                    learn(label, group)
+        figures = quality(np.concatenate(scores), is_spam)
+        print(f"by date, {name:<11}", "  ".join(f"{key} {value:.4f}" for key, value in figures.items()), flush=True)
+        record(f"quality of {name} in the order of dates", **figures)
+
+
+def _compare_single_mails(work: Path, mails: Sequence[Path]) -> None:
+    """Time one process for each mail, and a mail that is learnt by the server; the models are those of the first fold.
+
+    Python may keep compiled modules, as it does in an installed package.
+    """
+    if not (shutil.which("bogofilter") and shutil.which("spamc")):
+        return
+    model, socket = work / "naively0" / "mail.naively", work / "socket"
+    environment = dict(os.environ) | {"PYTHONPYCACHEPREFIX": str(work / "compiled")}
+    environment.pop("PYTHONDONTWRITEBYTECODE", None)
+    naively = [sys.executable, "-m", "naively", "mail"]
+    commands = {
+        "bogofilter -p": ["bogofilter", "-d", str(work / "bogofilter0"), "-p"],
+        "naively mail filter": [*naively, "filter", "-m", str(model)],
+        "spamc": ["spamc", "-U", str(socket)],
+    }
+    seconds: dict[str, list[float]] = {name: [] for name in commands}
+    cpu: dict[str, list[float]] = {name: [] for name in commands}
+    tells: dict[str, list[float]] = {"TELL": [], "next answer": []}
+    serve = [*naively, "serve", "--socket", str(socket), "-m", str(model)]
+    with subprocess.Popen(serve, env=environment, stdout=subprocess.DEVNULL) as server:
+        try:
+            while not socket.exists():
+                time.sleep(0.1)
+            for number, mail in enumerate(mails[: N_SINGLE_MAILS + 1]):
+                for name, command in commands.items():
+                    timed = _timed(command, mail.read_bytes(), environment)
+                    if number:  # the first mail compiles modules and loads the model
+                        seconds[name].append(timed[0])
+                        cpu[name].append(timed[1])
+            with MailModel(model) as learnt:
+                positions = learnt.positions([read(mail.read_bytes()) for mail in mails])
+            for mail in [mail for mail, position in zip(mails, positions, strict=True) if position is None][:10]:
+                tell = [*commands["spamc"], "-L", mail.parent.name]
+                tells["TELL"].append(_timed(tell, mail.read_bytes(), environment)[0])
+                tells["next answer"].append(_timed(commands["spamc"], mail.read_bytes(), environment)[0])
+        finally:
+            server.terminate()
+    start = time.process_time()
+    with MailModel(model) as learnt:
+        learnt.answers([read(mails[0].read_bytes())])
+    loading = time.process_time() - start
+    record("time to wait for one mail", seconds)
+    record("CPU time for one mail", cpu)
+    record("time to wait when a mail is learnt by the server", tells)
+    record("CPU time to load a model and to answer", {"naively": [loading]})
+    for title, times in (("wait", seconds), ("CPU", cpu), ("learn", tells)):
+        medians = (f"{name} {np.median(values):.3f}" for name, values in times.items())
+        print(f"one mail, {title}, medians in s:", "  ".join(medians), flush=True)
+    print(f"load and answer: {loading:.3f} s of CPU", flush=True)
+
+
+def _timed(command: Sequence[str], data: bytes, environment: dict[str, str]) -> tuple[float, float]:
+    """Return the seconds to wait for a command, and its CPU seconds."""
+    start, cpu_start = time.perf_counter(), cpu_seconds()
+    subprocess.run(command, input=data, capture_output=True, check=False, env=environment)
+    return time.perf_counter() - start, cpu_seconds() - cpu_start

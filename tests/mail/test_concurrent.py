@@ -88,3 +88,30 @@ def test_filters_learners_and_a_watcher_at_once_count_exactly(model_path: Path, 
         assert result.returncode in (0, 1, 2), result.stderr
         assert result.stdout.count(b"X-Naively: ") == 1
         assert result.stdout.endswith(mail.partition(b"\n\n")[2])
+
+
+LEARN_EACH = """
+import sys
+from pathlib import Path
+from naively.mail import MailModel, read
+model, folder = Path(sys.argv[1]), Path(sys.argv[2])
+for file in sorted(folder.iterdir()):
+    with MailModel(model, wait=1.0) as opened:
+        assert opened.learn([read(file.read_bytes())], "ham", tune=False).n_new == 1
+"""
+
+
+def test_no_learner_waits_for_a_second(model_path: Path, tmp_path: Path) -> None:
+    """Several processes learn mail after mail. Each gives up after a second without the lock, and none does."""
+    with MailModel(model_path) as model:
+        n_before = int(model.ledger.model().class_counts.sum())
+    learners = []
+    for learner in range(N_LEARNERS):
+        folder = tmp_path / f"mails-{learner}"
+        folder.mkdir()
+        for number, mail in enumerate(make_mails("ham", N_MAILS, 1000 * (learner + 1))):
+            (folder / f"{number}.eml").write_bytes(mail)
+        learners.append(subprocess.Popen([sys.executable, "-c", LEARN_EACH, str(model_path), str(folder)]))
+    assert [learner.wait() for learner in learners] == [0] * N_LEARNERS
+    with MailModel(model_path) as model:
+        assert int(model.ledger.model().class_counts.sum()) == n_before + N_LEARNERS * N_MAILS
