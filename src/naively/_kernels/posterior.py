@@ -17,6 +17,8 @@ def repeat_row(row: Floats, n_rows: int) -> Floats:
     >>> repeat_row(np.array([1.0, 2.0]), 2).tolist()
     [[1.0, 2.0], [1.0, 2.0]]
     """
+    if n_rows == 1:
+        return row[None].copy()
     out = np.empty((n_rows, len(row)))
     if len(row) > MAX_COLUMNWISE_CLASSES:
         out[:] = row

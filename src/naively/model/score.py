@@ -167,7 +167,7 @@ def score(blocks: WeightedBlocks, views: ScoredViews, log_prior: Floats, n_rows:
                 block.family.log_likelihood(view, parameters, scores)
                 continue
             weight, exponent = factor
-            evidence = np.zeros_like(scores)
+            evidence = np.zeros(scores.shape)
             length = np.zeros(n_rows) if exponent else None
             block.family.log_likelihood(view, parameters, evidence, length)
         except InfiniteValueError as error:
@@ -175,7 +175,7 @@ def score(blocks: WeightedBlocks, views: ScoredViews, log_prior: Floats, n_rows:
         if length is not None:
             evidence *= np.maximum(length, 1.0)[:, None] ** -exponent
         if weight:  # 0 · −∞ is 0: evidence without weight excludes no class
-            scores += weight * evidence
+            scores += evidence if weight == 1 else weight * evidence
     if blocks.tables is not None and views.tables is not None:
         blocks.tables.score(views.tables, scores)
     return scores

@@ -6,7 +6,7 @@ import asyncio
 import logging
 import time
 import traceback
-from collections.abc import Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 from urllib.parse import quote
@@ -19,7 +19,7 @@ from naively.errors import InputError
 from naively.server.inference import infer
 from naively.server.limits import Limits
 from naively.server.problems import Problem, server_error
-from naively.server.security import HEADERS, Policy, cookie_name, without_token
+from naively.server.security import HEADERS, HEADERS_OF_DATA, Policy, cookie_name, without_token
 
 if TYPE_CHECKING:
     from naively.server.metrics import Metrics
@@ -27,8 +27,10 @@ if TYPE_CHECKING:
 log = logging.getLogger("naively.server")
 
 MAX_UNTIMED_BYTES = 65_536  # a smaller part of a response is sent without a time limit
+JSON = (b"content-type", b"application/json")
 
 ErrorPage = Callable[[Scope, Problem], Response]
+DirectAnswer = Callable[[Scope, Receive], Awaitable[bytes]]
 
 
 class Gate:
@@ -41,9 +43,9 @@ class Gate:
         limits: Limits,
         metrics: Metrics,
         error_page: ErrorPage,
-        direct: Mapping[str, ASGIApp],
+        direct: Mapping[str, DirectAnswer],
     ) -> None:
-        """Wrap an application; requests to POST to one of the paths of `direct` need not find their route."""
+        """Wrap an application; the functions of `direct` answer a POST to their path with JSON, without a route."""
         self.app = app
         self.policy = policy
         self.limits = limits
@@ -74,7 +76,12 @@ class Gate:
             await send(message)
 
         try:
-            await self._answer(scope, receive, send_with_headers)
+            answer = await self._answer(scope, receive, send_with_headers)
+            if answer is not None:
+                status = 200
+                headers = [JSON, (b"content-length", b"%d" % len(answer)), *HEADERS_OF_DATA]
+                await send({"type": "http.response.start", "status": status, "headers": headers})
+                await send({"type": "http.response.body", "body": answer})
         except ClientDisconnect:
             status = 499
         except Exception as error:
@@ -89,21 +96,22 @@ class Gate:
                 path = quote(scope["path"], safe="/")[:200]
                 log.info("%s %s %d %.1f ms", scope["method"], path, status or 500, 1000 * seconds)
 
-    async def _answer(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Answer a request, by the problem that it has if it has one."""
+    async def _answer(self, scope: Scope, receive: Receive, send: Send) -> bytes | None:
+        """Answer a request, by the problem that it has if it has one; return a direct answer, which is not sent yet."""
         try:
             response = self._check(scope)
             if response is not None:
                 await response(scope, receive, send)
             elif (handler := self.direct.get(scope["path"])) is not None and scope["method"] == "POST":
                 scope["endpoint"] = infer
-                await handler(scope, receive, send)
+                return await handler(scope, receive)
             else:
                 await self.app(scope, receive, send)
         except Problem as problem:
             await self.error_page(scope, problem)(scope, receive, send)
         except InputError as error:
             await self.error_page(scope, Problem.of_input(error))(scope, receive, send)
+        return None
 
     def _check(self, scope: Scope) -> Response | None:
         """Return a response if the request needs no other; Problem if it is refused; else set `access`."""

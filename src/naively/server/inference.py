@@ -7,7 +7,7 @@ from typing import Any
 import msgspec
 from starlette.requests import Request as HttpRequest
 from starlette.responses import Response as HttpResponse
-from starlette.types import Receive, Scope, Send
+from starlette.types import Receive, Scope
 
 from naively.data.read import read
 from naively.model.model import Model
@@ -103,13 +103,10 @@ class Infer:
         self.service = service
         self.served = served
 
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Answer one request."""
+    async def __call__(self, scope: Scope, receive: Receive) -> bytes:
+        """Return the answer to one request, as JSON."""
         body = await receive_body(scope, receive, self.service.limits)
-        answer = await answer_of(self.service, self.served, self.served.snapshot, body)
-        headers = [(b"content-type", b"application/json"), (b"content-length", b"%d" % len(answer))]
-        await send({"type": "http.response.start", "status": 200, "headers": headers})
-        await send({"type": "http.response.body", "body": answer})
+        return await answer_of(self.service, self.served, self.served.snapshot, body)
 
 
 async def explain(request: HttpRequest) -> HttpResponse:

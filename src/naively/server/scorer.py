@@ -10,7 +10,7 @@ from types import NoneType
 from typing import Any
 
 from naively._kernels.types import Codes32, Floats
-from naively.data.table import ColumnTable, Table
+from naively.data.table import ColumnTable, RowTable, Table
 from naively.data.values import column_of_type
 from naively.errors import InputError
 from naively.model.decide import Rule
@@ -21,6 +21,7 @@ from naively.server.writer import Snapshot, Writer
 Columns = Mapping[str, list[Any]]  # values by column name; None is a missing value
 Scored = tuple[Snapshot, Codes32, Floats]
 
+PLAIN_TYPES = frozenset((float, str))  # of one row: its values need not be looked at
 MAX_ROWS_IN_LOOP = 64  # more rows are scored in a thread, so that other requests do not wait
 MAX_CHARACTERS_IN_LOOP = 50_000  # … or more text
 
@@ -32,7 +33,11 @@ def score(
 
     `types` are those of the values of each column, NoneType if all are missing.
     """
-    table: Table = ColumnTable(tuple(columns), n_rows, tuple(map(column_of_type, columns, columns.values(), types)))
+    table: Table
+    if n_rows == 1 and PLAIN_TYPES.issuperset(types):
+        table = RowTable(tuple(columns), [values[0] for values in columns.values()])
+    else:
+        table = ColumnTable(tuple(columns), n_rows, tuple(map(column_of_type, columns, columns.values(), types)))
     if len(columns) < len(model.schema.names):
         table, _ = table.with_absent_columns(model.schema.names)
     positions, posterior, _ = score_positions(model, table, rule)
@@ -62,9 +67,11 @@ class Scorer:
     async def score(self, columns: Columns, n_rows: int, types: tuple[type, ...]) -> Scored:
         """Return the snapshot that has scored these rows, positions of classes and posteriors."""
         job = _Job(columns, n_rows, types)
+        if self.is_alone() and _is_small([job]):
+            snapshot = self._writer.snapshot
+            return snapshot, *score(snapshot.model, columns, n_rows, types)
         self._jobs.append(job)
-        if not self.is_alone():
-            await asyncio.sleep(0)  # other requests that have arrived are read; the first one scores all
+        await asyncio.sleep(0)  # other requests that have arrived are read; the first one scores all
         while job.result is None:
             if self._thread is None:
                 self._score_all()
@@ -77,7 +84,7 @@ class Scorer:
     def _score_all(self) -> None:
         """Score what has been collected: at once if it is little, else in a thread."""
         jobs, self._jobs = self._jobs, []
-        if sum(job.n_rows for job in jobs) <= MAX_ROWS_IN_LOOP and _n_characters(jobs) <= MAX_CHARACTERS_IN_LOOP:
+        if _is_small(jobs):
             _score_jobs(self._writer.snapshot, jobs)
             return
         loop = asyncio.get_running_loop()
@@ -99,13 +106,16 @@ def types_of(columns: Columns) -> tuple[type, ...]:
     return tuple(types)
 
 
-def _n_characters(jobs: list[_Job]) -> int:
-    n_characters = 0
+def _is_small(jobs: list[_Job]) -> bool:
+    """Return whether jobs take so little time that other requests can wait for them."""
+    n_rows = n_characters = 0
     for job in jobs:
-        for values, kind in zip(job.columns.values(), job.types, strict=True):
-            if kind is str:
-                n_characters += sum(map(len, filter(None, values)))
-    return n_characters
+        n_rows += job.n_rows
+        if str in job.types:
+            for values, kind in zip(job.columns.values(), job.types, strict=True):
+                if kind is str:
+                    n_characters += sum(map(len, filter(None, values)))
+    return n_rows <= MAX_ROWS_IN_LOOP and n_characters <= MAX_CHARACTERS_IN_LOOP
 
 
 def _score_jobs(snapshot: Snapshot, jobs: list[_Job]) -> None:
