@@ -24,6 +24,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
+from urllib.parse import urlencode
 
 import numpy as np
 
@@ -119,7 +120,7 @@ def server(*command: str) -> Iterator[subprocess.Popen[bytes]]:
         process.wait(timeout=60)
 
 
-def wait_for(url: str, body: bytes, seconds: float = 60) -> bytes:
+def wait_for(url: str, body: bytes | None, seconds: float = 60) -> bytes:
     """Return the first answer of a server that is starting."""
     end = time.monotonic() + seconds
     while True:
@@ -138,6 +139,12 @@ def cpu_seconds(process: subprocess.Popen[bytes]) -> float:
     """Return the CPU time, of the process and of the system for it."""
     fields = Path(f"/proc/{process.pid}/stat").read_text().rpartition(")")[2].split()
     return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+
+
+def children_seconds() -> float:
+    """Return the CPU time of all processes that this one has started and that have ended."""
+    usage = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return usage.ru_utime + usage.ru_stime
 
 
 def cost(process: subprocess.Popen[bytes], url: str, body: Path, connections: int, seconds: int) -> tuple[float, float]:
@@ -191,7 +198,7 @@ def compare(name: str, model: naively.Model, peer: Any, row: Row, folder: Path, 
 
 
 def report(title: str, costs: Any) -> None:
-    """Print and record rates and CPU times, (round, contender, rate or time)."""
+    """Print and record rates and CPU times, (round, contender, rate or time): medians, and quartiles of ratios."""
     rates, times = costs[..., 0], costs[..., 1]
     ratios = {
         "share of the echo": rates[:, 0] / rates[:, 1],
@@ -203,16 +210,16 @@ def report(title: str, costs: Any) -> None:
     figures: dict[str, Any] = {
         "requests per second": dict(zip(names, np.median(rates, axis=0).tolist(), strict=True)),
         "CPU time of a request, µs": dict(zip(names, np.median(times, axis=0).tolist(), strict=True)),
-        **{name: [float(np.median(r)), float(r.min()), float(r.max())] for name, r in ratios.items()},
+        **{name: np.quantile(ratio, (0.5, 0.25, 0.75)).tolist() for name, ratio in ratios.items()},
     }
     record(title, None, **figures)
     print(f"{title}: {figures['requests per second']['naively']:.0f}/s")
-    for name, ratio in ratios.items():
-        print(f"    {name}: {np.median(ratio):.2f} ({ratio.min():.2f}–{ratio.max():.2f})", flush=True)
+    for name in ratios:
+        print("    {}: {:.2f} ({:.2f}–{:.2f})".format(name, *figures[name]), flush=True)
 
 
 def million_rows(model: naively.Model, columns: dict[str, list[Any]], folder: Path, n_rows: int) -> None:
-    """Measure a file of rows, compared with `naively predict`, and the memory of the server."""
+    """Measure a file of rows, compared with `naively predict`, by time and by CPU time, and the server's memory."""
     import pyarrow as pa
     from pyarrow import csv
 
@@ -221,39 +228,94 @@ def million_rows(model: naively.Model, columns: dict[str, list[Any]], folder: Pa
     with data.open("wb") as file:
         for i in range(-(-n_rows // rows.num_rows)):
             csv.write_csv(rows, file, csv.WriteOptions(include_header=i == 0, quoting_style="none"))
-    start = time.perf_counter()
+    start, cpu_start = time.perf_counter(), children_seconds()
     command = [sys.executable, "-m", "naively", "predict", str(path), str(data), "-o", str(out), "--force"]
     subprocess.run(command, check=True)
-    by_command = time.perf_counter() - start
+    by_command, cpu_of_command = time.perf_counter() - start, children_seconds() - cpu_start
     port = free_port()
     with server("-m", "naively", "serve", str(path), "--port", str(port)) as process:
         wait_for(f"http://127.0.0.1:{port}/v2/models/table/infer", body_of({"number0": 1.0}))
-        start = time.perf_counter()
+        start, cpu_start = time.perf_counter(), cpu_seconds(process)
         command = ["curl", "-sS", "-f", "-T", str(data), "-X", "POST", "-H", "Content-Type: text/csv"]
         subprocess.run([*command, f"http://127.0.0.1:{port}/v2/models/table/predict", "-o", str(out)], check=True)
-        by_server = time.perf_counter() - start
+        by_server, cpu_of_server = time.perf_counter() - start, cpu_seconds(process) - cpu_start
         peak = re.search(r"VmHWM:\s+(\d+)", Path(f"/proc/{process.pid}/status").read_text())
     assert peak is not None
     figures = {
         "naively predict, s": by_command,
         "server, s": by_server,
         "share of the rate": by_command / by_server,
+        "share of the rate by CPU time": cpu_of_command / cpu_of_server,
         "peak memory of the server, MB": int(peak[1]) / 1000,
     }
     record(f"{n_rows:,} rows of CSV", None, **figures)
     print(f"{n_rows:,} rows of CSV:", ", ".join(f"{name} {value:.2f}" for name, value in figures.items()), flush=True)
 
 
-def readiness(folder: Path) -> None:
-    """Measure the time from the start of the command to the first answer."""
-    times = []
-    for _ in range(3):
-        port, start = free_port(), time.perf_counter()
-        with server("-m", "naively", "serve", str(folder / "table.naively"), "--port", str(port)):
-            wait_for(f"http://127.0.0.1:{port}/v2/models/table/infer", body_of({"number0": 1.0}))
+def next_rows(columns: dict[str, list[Any]], folder: Path, n_rows: int) -> None:
+    """Measure how long it takes to show the next row of a pool, while rows are labelled one after the other."""
+    import pyarrow as pa
+    from pyarrow import csv
+
+    rows = pa.table(columns)
+    copies = pa.concat_tables([rows] * -(-n_rows // rows.num_rows)).slice(0, n_rows)
+    csv.write_csv(copies, folder / "pool.csv", csv.WriteOptions(quoting_style="none"))
+    (folder / "tokens").write_text("bench learn 0123456789abcdef\n")
+    port = free_port()
+    address = f"http://127.0.0.1:{port}"
+    command = [
+        "serve",
+        str(folder / "table.naively"),
+        "--learn",
+        "--pool",
+        str(folder / "pool.csv"),
+        "--port",
+        str(port),
+    ]
+    times, cpu_times = [], []
+    with server("-m", "naively", *command, "--token-file", str(folder / "tokens")) as process:
+        wait_for(f"{address}/v2/health/ready", None)
+        fetch(f"{address}/models/table/label.json")  # reads the pool
+        for _ in range(30):
+            start, cpu_start = time.perf_counter(), cpu_seconds(process)
+            row = json.loads(fetch(f"{address}/models/table/label.json"))
             times.append(time.perf_counter() - start)
-    record("ready", {"naively": times})
-    print(f"ready after {min(times):.2f} s (shortest of 3)")
+            cpu_times.append(cpu_seconds(process) - cpu_start)
+            form = {"row": row["row"], "label": row["posterior"][0]["class"]}
+            fetch(f"{address}/models/table/label", urlencode(form).encode())
+    milliseconds = 1000 * np.quantile(times, (0.5, 0.25, 0.75))
+    record(f"next row of a pool of {n_rows:,}", {"naively": times}, **{"CPU time, s": {"naively": cpu_times}})
+    print("next row of a pool of {:,}: {:.0f} ms ({:.0f}–{:.0f})".format(n_rows, *milliseconds), flush=True)
+
+
+def fetch(url: str, form: bytes | None = None) -> bytes:
+    """Return the answer to a request with the token of this benchmark, or to a form."""
+    headers = {"Authorization": "Bearer 0123456789abcdef"}
+    with urllib.request.urlopen(urllib.request.Request(url, form, headers), timeout=60) as answer:
+        content: bytes = answer.read()
+        return content
+
+
+def readiness(folder: Path) -> None:
+    """Measure the time from the start of the command to the first answer, in turn with the echo."""
+    body = body_of({"number0": 1.0})
+    commands = {
+        "naively": ("-m", "naively", "serve", str(folder / "table.naively"), "--port"),
+        "echo": (str(folder / "echo.py"),),
+    }
+    times: dict[str, list[float]] = {name: [] for name in commands}
+    cpu_times: dict[str, list[float]] = {name: [] for name in commands}
+    for _ in range(5):
+        for name, command in commands.items():
+            port, start = free_port(), time.perf_counter()
+            answer = [str(folder / "answer.json")] if name == "echo" else []
+            with server(*command, str(port), *answer) as process:
+                wait_for(f"http://127.0.0.1:{port}/v2/models/table/infer", body)
+                times[name].append(time.perf_counter() - start)
+                cpu_times[name].append(cpu_seconds(process))
+    record("ready", times, **{"CPU time, s": cpu_times})
+    for name in commands:
+        print(f"ready: {name} {np.median(times[name]):.2f} s, CPU time {np.median(cpu_times[name]):.2f} s")
 
 
 def main(arguments: list[str]) -> None:
@@ -262,6 +324,7 @@ def main(arguments: list[str]) -> None:
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--seconds", type=int, default=4)
     parser.add_argument("--rows", type=int, default=1_000_000)
+    parser.add_argument("--pool", type=int, default=100_000)
     options = parser.parse_args(arguments)
     if shutil.which("wrk") is None:
         raise SystemExit("this benchmark needs wrk (apt install wrk).")
@@ -292,4 +355,5 @@ def main(arguments: list[str]) -> None:
         text_model = naively.fit(mails, classes)
         compare("text", text_model, peer, {"text": mails[0]}, folder, options.rounds, options.seconds)
         million_rows(model, columns, folder, options.rows)
+        next_rows(columns, folder, options.pool)
         readiness(folder)

@@ -92,11 +92,11 @@ def test_one_row_is_read_like_its_columns() -> None:
     assert two.n_rows == 2
     assert repr(_pieces(two.numbers(numbers))) == repr(_pieces(columns.concat([columns, row]).numbers(numbers)))
     assert repr(_pieces(row.ranked().numbers(numbers))) == repr(_pieces(columns.ranked().numbers(numbers)))
-    for refused in (lambda table: table.numbers([0, 1]), lambda table: table.texts([0, 1])):
+    for method in ("numbers", "texts"):
         messages = []
         for table in (row, columns):
             with pytest.raises(InputError) as error:
-                refused(table)
+                getattr(table, method)([0, 1])
             messages.append(str(error.value))
         assert messages[0] == messages[1]
 
