@@ -275,6 +275,29 @@ def test_limits_of_rows_cells_and_bytes(client: Any) -> None:
     assert "row 2" in response.json()["error"]
 
 
+def test_limits_of_files(client: Any) -> None:
+    http = client(limits=Limits(line_bytes=30, file_bytes=100))
+    csv = {"Content-Type": "text/csv"}
+
+    def predict(content: Any) -> Any:
+        return http.post("/v2/models/penguins/predict", content=content, headers=csv)
+
+    assert predict("island\n" + "a" * 20 + "\n").status_code == 200
+    assert predict("island\n" + "a" * 40 + "\n").status_code == 413
+    assert predict("island\n" + "a\n" * 60).status_code == 413
+    assert predict(iter([b"island\n", *[b"a\n" * 10] * 6])).status_code == 413
+    assert predict(iter([b"island\nb", b"b" * 20, b"b" * 10 + b"\na\n"])).status_code == 413
+    assert predict(iter([b"island\nb", b"b" * 20, b"b\na\n"])).status_code == 200
+    assert predict("island\n" + "a\n" * 40).status_code == 200
+
+
+def test_work_that_takes_too_long_is_a_503_with_retry_after(client: Any) -> None:
+    http = client(limits=Limits(seconds=1e-6))
+    response = post(http, "penguins/explain", [column("island", "BYTES", ["a"] * 100)])
+    assert response.status_code == 503
+    assert response.headers["retry-after"]
+
+
 def test_not_a_number_is_missing_and_infinity_is_refused(reader: Any) -> None:
     body = '{"inputs": [{"name": "bill_length_mm", "shape": [1], "datatype": "FP64", "data": [%s]}]}'
     http = reader

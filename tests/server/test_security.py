@@ -124,12 +124,16 @@ def test_reading_needs_a_token_if_told(client: Any) -> None:
 
 def test_headers_on_every_answer(client: Any) -> None:
     http = client()
-    for response in (http.get("/v2"), http.get("/nothing"), post(http, "penguins/infer", []), http.put("/v2")):
+    right = post(http, "penguins/infer", ADELIE[:1])
+    assert right.status_code == 200
+    wrong = http.get("/nothing"), post(http, "penguins/infer", []), http.put("/v2")
+    for response in (http.get("/v2"), http.get("/models/penguins/ask"), right, *wrong):
         assert "script-src 'self'" in response.headers["content-security-policy"]
         assert "unsafe-inline" not in response.headers["content-security-policy"]
         assert "frame-ancestors 'none'" in response.headers["content-security-policy"]
         assert response.headers["x-frame-options"] == "DENY"
         assert response.headers["x-content-type-options"] == "nosniff"
+        assert response.headers["cross-origin-resource-policy"] == "same-origin"
 
 
 def test_tokens_are_compared_in_constant_time(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -101,10 +101,12 @@ async def _receive(request: Request, path: Path, kind: str, limits: Limits) -> N
             n_bytes += len(chunk)
             if n_bytes > limits.file_bytes:
                 raise Problem(413, f"a file has at most {limits.file_bytes:,} bytes: send it in parts.")
+            if line_bytes + len(chunk) > limits.line_bytes and kind != "arrow":
+                lengths = [len(line) for line in chunk.split(b"\n")]
+                if max(line_bytes + lengths[0], *lengths) > limits.line_bytes:
+                    raise Problem(413, f"a line has more than {limits.line_bytes:,} bytes.")
             end = chunk.rfind(b"\n")
             line_bytes = line_bytes + len(chunk) if end < 0 else len(chunk) - end - 1
-            if line_bytes > limits.line_bytes and kind != "arrow":
-                raise Problem(413, f"a line has more than {limits.line_bytes:,} bytes.")
             try:
                 file.write(chunk)
             except OSError as error:
