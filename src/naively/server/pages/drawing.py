@@ -185,9 +185,9 @@ def calibration_picture(bins: Sequence[dict[str, Any]]) -> Markup:
     parts = []
     for b in bins:
         (x, low), (_, high) = at(b["probability"], b["observed"]["low"]), at(0, b["observed"]["high"])
-        parts.append(line(x, low, x, high, "stroke c0", stroke_width=1.5, stroke_opacity="0.6"))
+        parts.append(line(x, low, x, high, "stroke plain", stroke_width=1.5, stroke_opacity="0.6"))
     points = [at(b["probability"], b["observed"]["value"]) for b in bins]
-    parts += [element("circle", cx=x, cy=y, r=4, class_="fill c0", fill=PAPER[0]) for x, y in points]
+    parts += [element("circle", cx=x, cy=y, r=4, class_="fill plain", fill=MUTED) for x, y in points]
     return square(
         "Calibration: observed share against predicted probability", "predicted probability, %", "right, %", parts
     )
