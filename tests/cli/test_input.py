@@ -51,5 +51,25 @@ def test_errors_name_the_file(arguments: str, message: str) -> None:
 
 
 @pytest.mark.usefixtures("folder")
+@pytest.mark.parametrize("command", ["update", "evaluate", "predict"])
+def test_errors_of_cells_say_what_to_do(command: str, tmp_path: Path) -> None:
+    rows = "\n".join(f"{i % 7},{'yes' if i % 7 > 3 else 'no'}" for i in range(30))
+    (tmp_path / "numbers.csv").write_text(f"x,play\n{rows}\n")
+    (tmp_path / "wrong.csv").write_text("x,play\n1,no\nmuch,yes\n")
+    assert run("fit", "numbers.csv", "--target", "play", "-o", "n.naively").exit_code == 0
+    message = run(command, "n.naively", "wrong.csv").stderr
+    assert (
+        "wrong.csv, line 3: column 'x' is 'much', but should be a number. Correct the cell or leave it empty" in message
+    )
+
+
+@pytest.mark.usefixtures("folder")
+def test_show_refuses_classes_without_a_column() -> None:
+    result = run("show", "m.naively", "--of", "yes")
+    assert result.exit_code == 2
+    assert "are for the table of a COLUMN" in result.stderr
+
+
+@pytest.mark.usefixtures("folder")
 def test_errors_name_standard_input() -> None:
     assert "naively: standard input: there is no column 'play'" in run("update", "m.naively", "-", text="a\n1\n").stderr

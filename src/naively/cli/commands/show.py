@@ -36,6 +36,8 @@ def command(model: str, column: str | None, of: str | None, against: str | None,
     """
     if as_json and as_csv:
         raise click.UsageError("give --json or --csv, not both.")
+    if column is None and not as_csv and (of is not None or against is not None):
+        raise click.UsageError("--of and --against are for the table of a COLUMN: name one.")
 
     from naively.cli import describe
     from naively.cli.output import print_json

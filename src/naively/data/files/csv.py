@@ -427,7 +427,10 @@ def _translate_error(source: Source, how: Files, layout: Layout, message: str) -
         wider = "number" if kind == "int64" and is_number(value.replace(how.decimal, ".")) else "string"
         expected = EXPECTED_VALUES.get(kind, f"a {kind}")
         return OtherTypeError(
-            f"{given}, line {line}: column {name!r} is {value!r}, but should be {expected}.", name, wider
+            f"{given}, line {line}: column {name!r} is {value!r}, but should be {expected}. Correct the cell or "
+            "leave it empty; --bad-rows skip leaves out such rows.",
+            name,
+            wider,
         )
     ragged = re.search(r"Expected (\d+) columns, got (\d+)", message)
     if ragged:
