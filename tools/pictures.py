@@ -73,8 +73,7 @@ def pictures() -> dict[str, Figure]:
 def svg_of(figure: Figure) -> str:
     """Return a picture as SVG: texts stay texts, and coordinates have two decimals."""
     file = io.StringIO()
-    settings = {"svg.fonttype": "none", "svg.hashsalt": "naively", "font.family": "sans-serif"}
-    with mpl.rc_context(settings):
+    with mpl.rc_context({"svg.fonttype": "none", "svg.hashsalt": "naively", "font.family": "sans-serif"}):
         figure.savefig(file, format="svg", metadata={"Date": None}, facecolor="white")
     return re.sub(r"<[^>]+>", lambda tag: re.sub(r"(\.\d\d)\d+", r"\1", tag[0]), file.getvalue())
 

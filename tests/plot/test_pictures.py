@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 import pytest
 from matplotlib.backends.backend_agg import FigureCanvasAgg
+from matplotlib.collections import LineCollection
 from matplotlib.figure import Figure
 from matplotlib.text import Text
 
@@ -214,6 +215,7 @@ def test_calibration_has_wilson_intervals_and_the_colour_of_its_class() -> None:
     figure = plot.calibration(["b", "a", "a"], posterior, ["a", "b"])
     intervals, curve = figure.axes[0].collections[0], figure.axes[0].lines[1]
     assert curve.get_color() == PAPER[1]
+    assert isinstance(intervals, LineCollection)
     ends = {round(float(x[0, 0]), 2): (float(x[0, 1]), float(x[1, 1])) for x in intervals.get_segments()}
     assert ends[0.9] == pytest.approx((1 / (1 + 1.96**2), 1.0), abs=1e-4)
     assert ends[0.2] == pytest.approx((0.0, 1.96**2 / (1 + 1.96**2)), abs=1e-4)
@@ -225,7 +227,7 @@ def test_dates_on_scales_are_first_days_of_months() -> None:
     families = {"day": nb.Gaussian(), "x": nb.Gaussian()}
     model = nb.fit(rows, ["a" if i < 200 else "b" for i in range(500)], columns=families)
     for figure in (plot.nomogram(model), plot.distributions(model)):
-        FigureCanvasAgg(figure).draw()
+        figure.draw_without_rendering()
         dates = [t.get_text() for t in figure.findobj(Text) if t.get_text().startswith(("2022-", "2023-", "2024-"))]
         assert len(dates) >= 2
         assert all(date.endswith("-01") for date in dates)

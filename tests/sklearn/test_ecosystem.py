@@ -185,3 +185,12 @@ def test_drop_ins_compute_the_numbers_of_scikit_learn(name: str) -> None:
         if hasattr(reference, attribute):
             for a, b in zip(getattr(ours, attribute), getattr(reference, attribute), strict=True):
                 np.testing.assert_allclose(a, b, rtol=1e-9)
+
+
+def test_the_name_of_a_series_is_the_target() -> None:
+    rows = pd.DataFrame({"x": np.arange(20.0)})
+    labels = pd.Series(["a", "b"] * 10, name="kind")
+    estimator = naively.NaiveBayes().fit(rows, labels)
+    assert estimator.model_.target == "kind"
+    assert naively.NaiveBayes().fit(rows, labels.tolist()).model_.target == "class"
+    assert estimator.predict(rows).tolist() == naively.NaiveBayes().fit(rows, labels.tolist()).predict(rows).tolist()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
@@ -15,7 +16,7 @@ from naively.data.read import TableLike, read
 from naively.data.table import Table
 from naively.errors import InputError
 from naively.families import Multinomial
-from naively.fitting import fit
+from naively.fitting import fit, target_name
 from naively.model.merge import with_classes
 from naively.priors import PriorLike
 from naively.sklearn.base import Estimator, classes_and_codes
@@ -81,6 +82,7 @@ class NaiveBayes(Estimator):
             many_classes=True,  # as in scikit-learn
         )
         self.classes_ = classes_and_codes(labels)[0]
+        model = replace(model, target=target_name(y))
         self.model_ = with_classes(model, self.classes_.tolist()).with_prior(self.prior)
         return self
 
