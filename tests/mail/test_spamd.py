@@ -5,6 +5,7 @@ import shutil
 import stat
 import subprocess
 import threading
+import time
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -14,6 +15,7 @@ from tests.support.mails import make_mail, make_mails
 from naively.errors import InputError
 from naively.mail import MailModel, read
 from naively.mail.lines import with_headers
+from naively.mail.model import MIN_MAILS
 from naively.mail.spamd import Models, Server, listen
 
 SPAMC = shutil.which("spamc")
@@ -153,3 +155,20 @@ def test_spamc(socket_path: Path, model_path: Path) -> None:
         assert model.positions([read(new)])[0] is not None
     assert b"successfully" in spamc(new, "-L", "forget")[1]
     assert spamc(spam, path=socket_path.parent / "none")[1] == spam  # the server is down
+
+
+def test_a_model_is_tuned_in_the_background(socket_path: Path) -> None:
+    path = socket_path.parent / "users" / "bob.naively"
+    for label in ("spam", "ham"):
+        for mail in make_mails(label, MIN_MAILS, 3000):
+            status, headers, _ = ask(socket_path, "TELL", mail, "User: bob", f"Message-class: {label}", "Set: local")
+            assert (status, headers["DidSet"]) == ("SPAMD/1.5 0 EX_OK", "local")
+    deadline = time.monotonic() + 60
+    while time.monotonic() < deadline:
+        with MailModel(path) as model:
+            if model.ledger.model().tuning is not None:
+                break
+        time.sleep(0.1)
+    with MailModel(path) as model:
+        assert model.ledger.model().tuning is not None
+        assert not model.is_tuning_due

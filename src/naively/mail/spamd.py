@@ -84,7 +84,7 @@ class Server:
     spamassassin: bool = True
     learn: bool = False
     _work: asyncio.Lock = field(default_factory=asyncio.Lock)
-    _to_tune: set[Path] = field(default_factory=set)
+    _to_tune: set[MailModel] = field(default_factory=set)
     _tasks: set[asyncio.Task[None]] = field(default_factory=set)
 
     async def serve_connection(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
@@ -133,7 +133,7 @@ class Server:
             reasons = model.reasons(mail, N_REASONS)
             content = self._content(request, answer, reasons)
         if self.learn and learn_if_sure(model, mail, answer):
-            self._to_tune.add(model.path)
+            self._to_tune.add(model)
         return _response(OK, headers, content)
 
     def _content(self, request: Request, answer: Answer, reasons: list[Reason]) -> bytes:
@@ -160,7 +160,7 @@ class Server:
             taught: Taught = model.learn([mail], label, source="spamd", tune=False)
             if taught.entries:
                 done.append(("DidSet", "local"))
-                self._to_tune.add(model.path)
+                self._to_tune.add(model)
         elif "local" in request.headers.get("remove", "").lower() and model.forget([mail]).n_forgotten:
             done.append(("DidRemove", "local"))
         return _response(OK, done, b"")
@@ -175,9 +175,12 @@ class Server:
     async def _tune(self) -> None:
         await asyncio.sleep(TUNE_DELAY_SECONDS)
         while self._to_tune:
-            path = self._to_tune.pop()
+            model = self._to_tune.pop()
             with suppress(InputError):
-                await asyncio.to_thread(_tune_file, path)
+                async with self._work:
+                    is_due = await asyncio.to_thread(lambda model: model.is_tuning_due, model)
+                if is_due:
+                    await asyncio.to_thread(_tune_file, model.path)
 
 
 def _tune_file(path: Path) -> None:
