@@ -15,7 +15,6 @@ from __future__ import annotations
 import binascii
 import codecs
 import email.parser
-import email.policy
 import hashlib
 import quopri
 import re
@@ -52,7 +51,7 @@ NAMED_HEADERS = frozenset({
 ADDRESS_HEADERS = {"from": "from", "to": "to", "cc": "to"}
 READ_HEADERS = VALUE_HEADERS | ROUTE_HEADERS | NAMED_HEADERS | {"date"}
 
-_PARSER = email.parser.BytesParser(policy=email.policy.compat32)
+_PARSER = email.parser.BytesParser()  # policy compat32, the default; email.policy takes long to import
 _HEADER_START = re.compile(rb"\n(?![ \t])")
 _READ_NAMES = frozenset(name.encode() for name in READ_HEADERS)
 _MBOX_QUOTE = re.compile(rb"^>+(?=From )", re.MULTILINE)
@@ -223,14 +222,14 @@ def _parse(head: bytes, body: bytes) -> Message:
             return message
         return _PARSER.parsebytes(data)
     except (RecursionError, ValueError, LookupError, TypeError, AttributeError):
-        message = Message(policy=email.policy.compat32)
+        message = Message()
         message.set_payload(data.decode("ascii", "surrogateescape"))
         return message
 
 
 def _message_of(head: bytes) -> Message | None:
     """Return a mail without a body, as the parser would; None without headers, or if a blank stands before a colon."""
-    message = Message(policy=email.policy.compat32)
+    message = Message()
     for header in _HEADER_START.split(head):
         name, colon, value = header.decode("ascii", "surrogateescape").partition(":")
         if not colon or name.endswith((" ", "\t")):

@@ -24,7 +24,6 @@ import numpy as np
 from naively.data.labelled import Label, LabelledRows
 from naively.data.read import TableLike
 from naively.families import Family
-from naively.fitting import fit
 from naively.model.count import rows_to_count
 from naively.model.model import Model
 from naively.store.entries import START, Entry, Head, Log, StoredEntry, undone_among
@@ -125,6 +124,8 @@ def create_keyed(
 
     Of several processes that create a file at the same time, one does, and the others get False.
     """
+    from naively.fitting import fit  # not needed to open a file
+
     target = Path(path)
     _, first = np.unique([key.hex() for key in keys], return_index=True)
     model = fit(X, [label] * len(keys), columns=columns, tune=False)
