@@ -245,7 +245,7 @@ def _compare_by_date(work: Path, mails: Sequence[Path], names: Sequence[str]) ->
             for label in ("spam", "ham"):
                 if group := [mail for mail in batch if mail.parent.name == label]:
                     learn(label, group)
-        figures = quality(np.concatenate(scores), is_spam)
+        figures: dict[str, Any] = quality(np.concatenate(scores), is_spam)
         print(f"by date, {name:<11}", "  ".join(f"{key} {value:.4f}" for key, value in figures.items()), flush=True)
         record(f"quality of {name} in the order of dates", **figures)
 
