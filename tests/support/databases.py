@@ -79,7 +79,7 @@ def _postgresql(sql: str, table: Table, name: str) -> Rows:
 
 def _spark(sql: str, table: Table, name: str) -> Rows:
     frame = spark_session().createDataFrame(_arrow(table, "UTC"))
-    frame.createOrReplaceTempView(name)
+    frame.createOrReplaceTempView("`" + name.replace("`", "``") + "`")
     return [tuple(row) for row in spark_session().sql(sql).collect()]
 
 
