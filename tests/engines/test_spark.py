@@ -185,8 +185,8 @@ def test_one_bad_row_of_one_partition(spark: Any, bad: str) -> None:
     """A label or a value that is not valid Unicode, or a weight below zero, in a row that decides no schema."""
     table = pa.table({"s": ["a", "b"] * 100, "y": ["u", "v"] * 100, "w": [1.0] * 200})
     schema = naively.infer_schema(table, "y", weight="w")
-    cell = pa.array([-1.0]) if bad == "w" else pa.Array.from_buffers(pa.string(), 1, pa.array([b"\xff"]).buffers())
-    rows = [column.chunk(0) for column in table.columns]
+    cell: Any = pa.array([-1.0]) if bad == "w" else pa.Array.from_buffers(pa.string(), 1, pa.array([b"\xff"]).buffers())
+    rows: list[Any] = [column.chunk(0) for column in table.columns]
     position = table.column_names.index(bad)
     rows[position] = pa.concat_arrays([cell, rows[position].slice(1)])
     bad_table = pa.table(rows, table.column_names)
