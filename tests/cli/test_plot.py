@@ -71,3 +71,16 @@ def test_errors(folder: Path, arguments: tuple[str, ...], code: int, message: st
     assert result.exit_code == code
     assert message in result.stderr
     assert not list(folder.glob("x.*"))
+
+
+def test_letters_that_the_font_does_not_have_are_one_note(tmp_path: Path) -> None:
+    rows = "\n".join(f"{'基本' if i % 3 else '学生'},{'yes' if i % 4 else 'no'}" for i in range(40))
+    (tmp_path / "plans.csv").write_text(f"プラン,churn\n{rows}\n", encoding="utf-8")
+    model, picture = str(tmp_path / "m.naively"), tmp_path / "m.png"
+    assert run("fit", tmp_path / "plans.csv", "--target", "churn", "-o", model, "--no-tune").exit_code == 0
+    result = run("plot", "distributions", model, "-o", picture)
+    assert result.exit_code == 0
+    assert picture.stat().st_size > 0
+    assert result.stderr.count("naively: note:") == 1
+    assert "the font of the picture does not have" in result.stderr
+    assert "プ" in result.stderr

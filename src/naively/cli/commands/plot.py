@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import re
+import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -105,8 +109,29 @@ def command(
         assert data is not None
         with name_file_in_errors(data):
             figure = _draw_rows(loaded, kind, data, label)
-    with atomic_write(output) as unfinished:
+    with atomic_write(output) as unfinished, note_missing_letters():
         figure.savefig(unfinished, format=output.suffix[1:].lower())
+
+
+@contextmanager
+def note_missing_letters() -> Iterator[None]:
+    """Print one note for all letters that the font of a picture does not have; matplotlib warns of each."""
+    from naively.cli.output import print_note
+    from naively.data.names import listed
+
+    with warnings.catch_warnings(record=True) as caught:
+        yield
+    letters = dict[str, None]()
+    for warning in caught:
+        if glyph := re.match(r"Glyph (\d+) ", str(warning.message)):
+            letters[chr(int(glyph[1]))] = None
+        else:
+            warnings.warn_explicit(warning.message, warning.category, warning.filename, warning.lineno)
+    if letters:
+        print_note(
+            f"the font of the picture does not have {listed([*letters])}. Draw it in Python, with the name of another "
+            'font in matplotlib.rcParams["font.family"].'
+        )
 
 
 def _draw_rows(model: Model, kind: str, data: Files, of: Label | None) -> Figure:
