@@ -19,6 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from naively.data.labelled import WeightLike
+from naively.data.plain import CellValue
 from naively.data.read import read
 from naively.data.views import Codes, Texts
 from naively.errors import InputError
@@ -32,7 +33,7 @@ from naively.statistics import ClassWeights, CountPlan, NegativeCountError, Stat
 from naively.store.merge import merge
 from naively.store.running_sum import load
 
-Columns = Mapping[str, Sequence[Any]]
+Columns = Mapping[str, Sequence[CellValue]]
 
 WORDS = ("cheap", "pills", "lunch", "today", "offer", "meeting", "noon", "report")
 CLASSES = ("a", "b", "c")
@@ -40,7 +41,7 @@ TOLERANCE = 1e-9
 
 
 def check_family(
-    family: Family, X: Columns | None = None, y: Sequence[Any] | None = None, *, n_rows: int = 60, seed: int = 0
+    family: Family, X: Columns | None = None, y: Sequence[CellValue] | None = None, *, n_rows: int = 60, seed: int = 0
 ) -> None:
     """Check a family: counting, estimating, tuning, explaining, storing, comparing and drawing.
 
@@ -133,7 +134,7 @@ def check_statistic(
     _check_layout(total, classes, name)
 
 
-def draw_rows(family: Family, n_rows: int = 60, seed: int = 0) -> tuple[dict[str, list[Any]], list[str]]:
+def draw_rows(family: Family, n_rows: int = 60, seed: int = 0) -> tuple[dict[str, list[CellValue]], list[str]]:
     """Return rows that suit a family, with missing values, and a class for each.
 
     >>> from naively import Poisson
@@ -144,7 +145,7 @@ def draw_rows(family: Family, n_rows: int = 60, seed: int = 0) -> tuple[dict[str
     generator = np.random.default_rng(seed)
     code = np.arange(n_rows) % len(CLASSES)
     draw = {Codes: _draw_strings, Texts: _draw_texts}.get(family.statistic.view, _draw_numbers)
-    columns: dict[str, list[Any]] = {
+    columns: dict[str, list[CellValue]] = {
         f"x{j}": list(draw(family, code, generator)) for j in range(1 if family.own_block else 3)
     }
     for name, values in columns.items():
@@ -181,7 +182,7 @@ def _draw_texts(family: Family, code: NDArray[np.intp], generator: np.random.Gen
 class _FamilyCheck:
     """One family, rows that suit it, and the model of these rows without tuning."""
 
-    def __init__(self, family: Family, X: Columns, y: Sequence[Any]) -> None:
+    def __init__(self, family: Family, X: Columns, y: Sequence[CellValue]) -> None:
         self.family, self.y = family, np.asarray(y)
         self.X = {name: list(values) for name, values in X.items()}
         self.name = type(family).__name__
@@ -192,7 +193,7 @@ class _FamilyCheck:
         names = tuple(self.X)
         return {names: self.family} if self.family.joint else dict.fromkeys(names, self.family)
 
-    def rows(self, rows: slice | NDArray[np.intp]) -> tuple[dict[str, list[Any]], list[Any]]:
+    def rows(self, rows: slice | NDArray[np.intp]) -> tuple[dict[str, list[CellValue]], list[CellValue]]:
         positions = np.arange(len(self.y))[rows].tolist()
         return {name: [x[i] for i in positions] for name, x in self.X.items()}, self.y[positions].tolist()
 

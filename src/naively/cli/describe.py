@@ -5,11 +5,12 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 from math import inf
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from naively.data.names import counted
+from naively.data.plain import JsonObject
 from naively.data.text_table import format_table
 from naively.evaluation.intervals import around, wilson
 from naively.families.evidence import Z
@@ -189,7 +190,7 @@ def advise_tuning(model: Model, entry: Entry) -> str:
     return f"the model was tuned with {counted(tuning.counted_rows, 'row')}: tuning again may pay (naively tune)."
 
 
-def model_data(model: Model) -> dict[str, Any]:
+def model_data(model: Model) -> JsonObject:
     """Return target, classes, columns and tuning as plain data."""
     priors = np.exp(model.log_prior).tolist()
     counts = zip(model.classes, model.class_weights.rows.tolist(), model.class_counts.tolist(), priors, strict=True)

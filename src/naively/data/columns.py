@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from naively._kernels.row_hash import add_code_hashes, add_number_hashes
 from naively._kernels.text import Strings, hash_texts
 from naively.data.kinds import Kind, Use, refuse_infinite
+from naively.data.plain import CellValue
 from naively.data.row_hash import MISSING, Hashes, hash_values, mix
 from naively.data.views import Piece, Texts, Value, Values
 from naively.errors import InputError
@@ -28,7 +29,7 @@ if TYPE_CHECKING:
 
 Codes = NDArray[np.integer]
 Positions = NDArray[np.intp]
-Cells = Sequence[Any]  # of any type, or UNCHANGED
+Cells = Sequence[CellValue]  # of any type, or UNCHANGED
 
 MIN_SORTED_STRINGS = 1000  # distinct strings of a column above which Arrow sorts them
 MAX_ROWS_READ_AS_TEXT = 65_536  # rows by which a column is judged to be text, values or identifiers
@@ -545,10 +546,10 @@ def add_hashes_of_codes(total: Hashes, codes: Codes, values: Values, salt: np.ui
     add_code_hashes(codes, mix(np.append(hash_values(values), MISSING) + salt), total)  # the last is that of code −1
 
 
-def python_strings(name: str, array: ArrowArray) -> list[Any]:
+def python_strings(name: str, array: ArrowArray) -> list[CellValue]:
     """Return an Arrow array of strings as Python strings, None where one is missing."""
     try:
-        strings: list[Any] = array.to_pylist()
+        strings: list[CellValue] = array.to_pylist()
     except UnicodeDecodeError:
         refuse_encoding(name)
     return strings

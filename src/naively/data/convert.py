@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from naively.data.columns import MAX_EXACT_INTEGER, arrow_strings, is_string
 from naively.data.files.bad_rows import BadRows
 from naively.data.files.cells import Cells
 from naively.data.files.csv import OtherTypeError
 from naively.data.kinds import Kind
+from naively.data.plain import CellValue
 from naively.data.views import Value
 
 if TYPE_CHECKING:
@@ -104,7 +105,7 @@ def _convert(
     try:
         converted: ArrowColumn = pc.cast(texts, types[kind])
     except pa.ArrowInvalid:
-        cells_once: list[Any] = pc.unique(texts.drop_null()).to_pylist()
+        cells_once: list[CellValue] = pc.unique(texts.drop_null()).to_pylist()
         wrong = {cell for cell in cells_once if not _can_be(cell, types[kind])}
         rows = [row for row, cell in enumerate(texts.to_pylist()) if cell in wrong]
         reasons = {

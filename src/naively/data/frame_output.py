@@ -7,6 +7,7 @@ from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 from naively._kernels.types import Array, Floats
+from naively.data.plain import CellValue
 from naively.errors import InputError
 
 if TYPE_CHECKING:
@@ -21,7 +22,7 @@ if TYPE_CHECKING:
 Output = Literal["pandas", "polars"]
 
 
-def frame_of(numbers: Floats, names: Sequence[Any], rows: object, output: Output) -> pd.DataFrame | pl.DataFrame:
+def frame_of(numbers: Floats, names: Sequence[CellValue], rows: object, output: Output) -> pd.DataFrame | pl.DataFrame:
     """Return a table (row, column) as a frame.
 
     Parameters

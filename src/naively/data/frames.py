@@ -11,6 +11,7 @@ import numpy as np
 from naively.data.arrow import column_of_arrow
 from naively.data.columns import Column
 from naively.data.names import unique_names
+from naively.data.plain import CellValue
 from naively.data.table import ColumnTable
 from naively.data.values import arrow_of_values, column_of_array, column_of_objects, column_of_values, is_single
 from naively.errors import InputError
@@ -76,7 +77,7 @@ def arrow_table(frame: Any) -> pa.Table:
         raise InputError(f"a batch mixes types or holds something that is not a plain value ({error}).") from None
 
 
-def _names_and_values(columns: Mapping[Any, Any]) -> tuple[tuple[str, ...], list[Any]]:
+def _names_and_values(columns: Mapping[Any, Any]) -> tuple[tuple[str, ...], list[CellValue]]:
     """Return the names and the sequences of values of a mapping; single values become sequences of one value."""
     names = unique_names(columns)
     values = list(columns.values())

@@ -27,6 +27,7 @@ from naively.data.files.read import read_files
 from naively.data.frames import table_of_frame
 from naively.data.kinds import Kind
 from naively.data.names import Names, listed, similar_names, warn_similar_names
+from naively.data.plain import CellValue
 from naively.data.read import TableLike, files_or_table, is_one_row, read
 from naively.data.table import ColumnTable, Table, concat_tables
 from naively.data.values import is_missing, is_single, object_array
@@ -559,15 +560,15 @@ def _code_integers(values: NDArray[Any]) -> tuple[Classes, Codes]:
 def _code_floats(values: NDArray[np.floating]) -> tuple[Classes, Codes]:
     """Code floats that are not NaN: as integers if they are whole, else by sorting."""
     with np.errstate(invalid="ignore"):  # of an infinity or a large number
-        whole = values.astype(np.int32)
-    if np.array_equal(whole, values):
-        classes, codes = _code_integers(whole)
+        integers = values.astype(np.int32)
+    if np.array_equal(integers, values):
+        classes, codes = _code_integers(integers)
         return tuple(map(float, classes)), codes
     distinct, codes = np.unique(values, return_inverse=True)
     return tuple(distinct.tolist()), codes.astype(np.int32)
 
 
-def _code_objects(values: Sequence[Any]) -> tuple[Classes, Codes]:
+def _code_objects(values: Sequence[CellValue]) -> tuple[Classes, Codes]:
     """Code a list of strings or of Python numbers, with None or NaN where a label is missing."""
     if set(map(type, values)) != {str}:
         values = [None if is_missing(v) else v.item() if isinstance(v, np.generic) else v for v in values]

@@ -9,6 +9,9 @@ from typing import Any
 
 import numpy as np
 
+CellValue = Any  # what a cell of a table holds: a number, a string, a boolean, a date, None, …
+JsonObject = dict[str, Any]  # what JSON calls an object
+
 
 def as_plain(value: Any) -> Any:
     """Return dataclasses and named tuples as dicts, sequences and arrays as lists, and NaN as None.

@@ -18,6 +18,7 @@ from naively.data.columns import MAX_EXACT_INTEGER, ListOfStrings, as_core_type
 from naively.data.files.paths import Files, is_path
 from naively.data.frames import table_of_columns, table_of_frame
 from naively.data.names import Numbered, unique_names
+from naively.data.plain import CellValue
 from naively.data.table import ColumnTable, MatrixTable, Table
 from naively.data.values import is_missing, is_single
 from naively.data.views import Piece
@@ -113,7 +114,7 @@ def _has_lost_digits(array: NDArray[np.float64]) -> bool:
     return bool(np.count_nonzero(np.abs(array) > MAX_EXACT_INTEGER))
 
 
-def _table_of_mappings(rows: Sequence[Any]) -> ColumnTable:
+def _table_of_mappings(rows: Sequence[CellValue]) -> ColumnTable:
     """Return the table of rows that are mappings; a name that a row does not have is missing there."""
     if any(not issubclass(kind, Mapping) for kind in set(map(type, rows))):
         position, row = next((i, row) for i, row in enumerate(rows) if not isinstance(row, Mapping))

@@ -38,6 +38,7 @@ from naively.data.names import (
     require_same_width,
     similar_names,
 )
+from naively.data.plain import CellValue
 from naively.data.row_hash import KEY, MISSING, Hashes, hash_numbers, mix
 from naively.data.views import Codes, Numbers, Piece, Texts, is_sparse
 from naively.errors import InputError
@@ -47,7 +48,7 @@ if TYPE_CHECKING:
 
     Matrix = NDArray[Any] | csr_array | csc_array
 
-Edits = Sequence[Mapping[str, Any]]  # new values by column name
+Edits = Sequence[Mapping[str, CellValue]]  # new values by column name
 
 MAX_OWN_CODE = 2**16  # whole numbers below this are their own codes
 
@@ -93,7 +94,9 @@ class Table(ABC):
     def with_cells(self, row: int, edits: Edits) -> Table:
         """Return a copy of one row for each edit, which gives new values for some columns."""
 
-    def with_values(self, row: int, position: int, kind: Kind, values: Sequence[Any] | NDArray[np.float64]) -> Table:
+    def with_values(
+        self, row: int, position: int, kind: Kind, values: Sequence[CellValue] | NDArray[np.float64]
+    ) -> Table:
         """Return a copy of one row for each value of one column: numbers in an array, or distinct values."""
         return self.with_cells(row, [{self.names[position]: value} for value in values])
 
@@ -203,7 +206,7 @@ class ColumnTable(Table):
         return ColumnTable(self.names, len(edits), tuple(columns))
 
     def with_values(
-        self, row: int, position: int, kind: Kind, values: Sequence[Any] | NDArray[np.float64]
+        self, row: int, position: int, kind: Kind, values: Sequence[CellValue] | NDArray[np.float64]
     ) -> ColumnTable:
         """Return a copy of one row for each value of one column, which may have been absent."""
         columns = list(self.take(np.full(len(values), row)).columns)

@@ -25,6 +25,7 @@ from naively.data.columns import (
     arrow_strings,
     refuse_encoding,
 )
+from naively.data.plain import CellValue
 from naively.errors import InputError
 
 if TYPE_CHECKING:
@@ -71,7 +72,7 @@ def column_of_values(name: str, values: Any) -> Column:
     return column_of_arrow(name, array)
 
 
-def column_of_type(name: str, values: list[Any], kind: type) -> Column:
+def column_of_type(name: str, values: list[CellValue], kind: type) -> Column:
     """Return the column of a list whose values are all None or of this type; strings are valid Unicode.
 
     It is that of `column_of_values`, which looks at each value.
@@ -80,7 +81,7 @@ def column_of_type(name: str, values: list[Any], kind: type) -> Column:
     return column_of_values(name, values) if column is None else column
 
 
-def _type_of_short_list(values: list[Any]) -> type | None:
+def _type_of_short_list(values: list[CellValue]) -> type | None:
     """Return the type of all values but None; None if they have several, or if a string is not valid Unicode."""
     types = set(map(type, values))
     types.discard(type(None))
@@ -95,7 +96,7 @@ def _type_of_short_list(values: list[Any]) -> type | None:
     return kind
 
 
-def _column_of_short_list(name: str, values: list[Any], kind: type | None) -> Column | None:
+def _column_of_short_list(name: str, values: list[CellValue], kind: type | None) -> Column | None:
     """Return the column of a few floats, integers, booleans or strings; None for other lists, which Arrow reads.
 
     One row is read in a tenth of the time that Arrow takes.
@@ -206,7 +207,7 @@ def _are_numbers(items: Sequence[object]) -> bool:
     return all(issubclass(kind, (Real, Decimal)) and not issubclass(kind, bool) for kind in types)
 
 
-def column_of_numbers(name: str, items: Sequence[Any]) -> NumberColumn:
+def column_of_numbers(name: str, items: Sequence[CellValue]) -> NumberColumn:
     """Return the column of Python numbers of any type and size, None where one is missing."""
     try:
         x = np.array([np.nan if item is None else float(item) for item in items], dtype=np.float64)

@@ -5,9 +5,9 @@ from __future__ import annotations
 import math
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from naively.data.plain import as_plain
+from naively.data.plain import JsonObject, as_plain
 from naively.explanation.counterfactual import Counterfactual
 from naively.explanation.palette import Pair, pair
 from naively.explanation.together import Together
@@ -168,9 +168,9 @@ class Explanation:
         """The floor if tables and pictures show it, else 0."""
         return self.floor if abs(self.floor) > MIN_SHOWN_FLOOR else 0.0
 
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> JsonObject:
         """Return plain data; the keys of `posterior` are the names of the classes."""
-        plain: dict[str, Any] = as_plain(self)
+        plain: JsonObject = as_plain(self)
         del plain["texts"]
         return plain | {"posterior": {str(label): p for label, p in self.posterior.items()}}
 

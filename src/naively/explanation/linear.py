@@ -18,6 +18,7 @@ import numpy as np
 
 from naively._kernels.types import Floats
 from naively.data.labelled import Label
+from naively.data.plain import CellValue
 from naively.errors import InputError
 from naively.explanation.explain import class_pair
 from naively.model.model import Model
@@ -51,7 +52,7 @@ def linear_form(model: Model, of: Label | None = None, against: Label | None = N
     model = model if model.weighted_blocks.tables is None else model.without_tables()
     weighted = model.weighted_blocks
     bias = float(prior[first] - prior[second]) + float(weighted.offset[first] - weighted.offset[second])
-    features: list[tuple[str, Any, str]] = []
+    features: list[tuple[str, CellValue, str]] = []
     weights: list[float] = []
     for block, parameters, factor in zip(weighted.schema.blocks, weighted.parameters, weighted.factors, strict=True):
         part = block.family.linear(parameters, block.names, first, second)
@@ -70,7 +71,7 @@ def linear_form(model: Model, of: Label | None = None, against: Label | None = N
     return Linear(np.array([weights[i] for i in order]), bias, names, model.classes[first], model.classes[second])
 
 
-def feature_names(features: Sequence[tuple[str, Any, str]]) -> tuple[str, ...]:
+def feature_names(features: Sequence[tuple[str, CellValue, str]]) -> tuple[str, ...]:
     """Return a name for each column, value and role; all quoted if two would have the same name.
 
     >>> feature_names([("rain", None, "value"), ("rain", None, "presence"), ("sky", "blue", "value")])

@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -20,7 +20,7 @@ from naively.data.html import paragraph, section, table_html
 from naively.data.kinds import Kind
 from naively.data.labelled import Label
 from naively.data.names import listed
-from naively.data.plain import as_plain
+from naively.data.plain import CellValue, JsonObject, as_plain
 from naively.data.text_table import format_table
 from naively.errors import InputError
 from naively.explanation.explain import class_pair
@@ -70,7 +70,7 @@ class ColumnTable:
     is_likelihood: bool = True
 
     @property
-    def values(self) -> tuple[Any, ...]:
+    def values(self) -> tuple[CellValue, ...]:
         """The values, bins (as pairs of ends) or words."""
         return self.learnt.values
 
@@ -97,7 +97,7 @@ class ColumnTable:
         """Means, deviations, rates and other numbers, (class,)."""
         return self.learnt.parameters
 
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> JsonObject:
         """Return plain data that JSON can hold."""
         learnt, of, against = self.learnt, *(self.classes[c] for c in self.pair)
         numbers = learnt.counts, learnt.alpha, self.probability, learnt.log_probability, self.log_odds
@@ -133,7 +133,7 @@ class ColumnTable:
         """Return one row for each value and class, and for each parameter and class, as an Arrow table."""
         import pyarrow as pa
 
-        learnt, rows = self.learnt, list[dict[str, Any]]()
+        learnt, rows = self.learnt, list[JsonObject]()
         for c, label in enumerate(map(str, self.classes)):
             common = {"column": self.column, "family": self.family, "weight": self.weight, "class": label}
             for v, shown in enumerate(learnt.shown):

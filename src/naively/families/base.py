@@ -22,6 +22,7 @@ import numpy as np
 from naively._kernels.types import Array, Codes32, Floats, Index, Wholes
 from naively.data.kinds import Kind, Support, check_support
 from naively.data.names import Names, listed, select
+from naively.data.plain import CellValue
 from naively.data.table import Table
 from naively.data.views import Codes, Numbers, Texts, Value
 from naively.errors import InputError
@@ -69,7 +70,7 @@ else:
     S, P = TypeVar("S", bound=Statistic), TypeVar("P")
 
 
-Feature = tuple[str, Any]  # a column and a value
+Feature = tuple[str, CellValue]  # a column and a value
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -543,7 +544,9 @@ def quantiles_of_grid(family: Family[S, P], stats: S, parameters: P, column: int
     return np.stack([np.interp(levels, cumulative[:, c], points) for c in range(stats.n_classes)], axis=1)
 
 
-def score_column(family: Family[S, P], stats: S, parameters: P, column: int, values: Sequence[Any] | Floats) -> Floats:
+def score_column(
+    family: Family[S, P], stats: S, parameters: P, column: int, values: Sequence[CellValue] | Floats
+) -> Floats:
     """Return log p(x | c) of values of one column, (value, class), with every other column missing."""
     scores = np.zeros((len(values), stats.n_classes))
     if stats.view is Codes:

@@ -35,6 +35,7 @@ from naively._kernels.cells import Cells, merge_cells
 from naively._kernels.leave_one_out import ValueArrays
 from naively._kernels.types import Array, Bools, Floats, Index
 from naively.data.kinds import Kind
+from naively.data.plain import CellValue
 from naively.data.table import Table
 from naively.data.views import Numbers
 from naively.errors import InputError
@@ -176,7 +177,7 @@ class Bernoulli(TokenFamily):
         counts, alpha = np.stack([totals - ones, ones]), np.array(prior)[:, None]
         return Learnt.of_values(values, shown, counts, alpha, np.stack(scores))
 
-    def _format(self, is_one: bool, kind: str) -> tuple[Any, str]:
+    def _format(self, is_one: bool, kind: str) -> tuple[CellValue, str]:
         """Return a 1 or 0 as plain data and as text."""
         return evidence.format_value(float(is_one), kind)
 

@@ -33,6 +33,7 @@ from naively._kernels.leave_one_out import ValueArrays
 from naively._kernels.types import Array, Bools, Floats, Index, Wholes
 from naively.data.kinds import Kind
 from naively.data.names import Names
+from naively.data.plain import CellValue
 from naively.errors import InputError
 from naively.families.base import (
     ALL_KINDS,
@@ -362,7 +363,7 @@ class Categorical(Family[ValueCounts, CategoricalParameters]):
     ) -> Learnt:
         """Return the values of a column: weight, pseudo-count and log θ, in each class."""
         counted = self._group(self._counted(stats, classes)[0 if self.shared else column])
-        values, log_probability = list[Any](counted.values), parameters.log_probability[column]
+        values, log_probability = list[CellValue](counted.values), parameters.log_probability[column]
         shown, rare = list(map(str, values)), parameters.rare_of(column)
         if rare is not None:
             values, shown = [*values, rare.shown], [*shown, rare.shown]
@@ -371,7 +372,7 @@ class Categorical(Family[ValueCounts, CategoricalParameters]):
 
     def linear(self, parameters: CategoricalParameters, names: Sequence[str], of: int, against: int) -> LinearPart:
         """Return one weight per column and value (one-hot), log θ_of − log θ_against; no bias."""
-        features, tables = list[tuple[str, Any]](), list[Floats]()
+        features, tables = list[tuple[str, CellValue]](), list[Floats]()
         for j, (name, values) in enumerate(zip(names, parameters.values, strict=True)):
             rare = parameters.rare_of(j)
             features += [(name, value) for value in (*values, *(() if rare is None else rare.values))]

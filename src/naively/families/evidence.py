@@ -15,7 +15,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any, NamedTuple, TypeVar, cast
+from typing import NamedTuple, TypeVar, cast
 
 import numpy as np
 
@@ -23,6 +23,7 @@ from naively._kernels.cells import Cells
 from naively._kernels.types import Bools, Floats, Index
 from naively.data.kinds import SECONDS_OF_A_DAY, Kind
 from naively.data.names import Names
+from naively.data.plain import CellValue
 from naively.data.views import Codes, Numbers, Texts, is_sparse
 from naively.errors import InputError
 from naively.statistics.cells import class_of_cells
@@ -36,7 +37,7 @@ Spread = tuple[Floats, Floats]  # lower and upper ends of intervals
 Pair = tuple[int, int]  # positions of the two classes that are compared
 Counts = Mapping[str, float]  # "count" and "all"; or "rows", "mean" and "deviation"
 Pieces = tuple[tuple[str, float], ...]  # a text cut into pieces, each with its log-odds
-Label = tuple[str, Any, str]  # column, value, and the value as text
+Label = tuple[str, CellValue, str]  # column, value, and the value as text
 T = TypeVar("T")
 
 
@@ -69,7 +70,7 @@ class Term:
     """
 
     column: str
-    value: Any
+    value: CellValue
     shown: str
     scores: tuple[float, float] = (0.0, 0.0)
     count: float = 1.0
@@ -88,7 +89,7 @@ class Term:
         return cls(column, None, "missing", note="missing")
 
     @classmethod
-    def unseen(cls, column: str, value: Any, shown: str, count: float = 1.0) -> Term:
+    def unseen(cls, column: str, value: CellValue, shown: str, count: float = 1.0) -> Term:
         """Return the term of a value or word that no training row has, which adds nothing."""
         return cls(column, value, shown, count=count, note="never seen in training")
 
@@ -104,7 +105,7 @@ class RowView:
     x: Numbers | Codes | Texts
     names: Names
     kinds: Kind | tuple[Kind, ...]
-    classes: tuple[Any, ...]
+    classes: tuple[CellValue, ...]
     weight: Floats | None = None
     cache: dict[Hashable, object] = field(default_factory=dict)
 
@@ -130,7 +131,7 @@ class RowView:
         _, columns, numbers = nonzero_entries(self.x)
         return columns, numbers
 
-    def values(self) -> list[Any]:
+    def values(self) -> list[CellValue]:
         """Return the value of each column: a number, a coded value or a text; None where it is missing."""
         if isinstance(self.x, Numbers):
             return [None if x != x else x for x in self.numbers().tolist()]
@@ -185,9 +186,9 @@ class Alternative:
     """
 
     column: str
-    before: Any
-    after: Any
-    value: Any
+    before: CellValue
+    after: CellValue
+    value: CellValue
     word: str | None = None
 
     @property
@@ -222,7 +223,7 @@ class Grid:
     `marks` are the names of the values of a column with a few of them; None for numbers on a scale.
     """
 
-    values: Sequence[Any] | Floats
+    values: Sequence[CellValue] | Floats
     marks: tuple[str, ...] | None = None
 
 
@@ -489,7 +490,7 @@ def format_mean_of_dates(mean: float, deviation: float) -> tuple[str, str]:
     return format_value(day, "date")[1], f"{deviation / SECONDS_OF_A_DAY:.4g} days"
 
 
-def format_value(value: Any, kind: str) -> tuple[Any, str]:
+def format_value(value: CellValue, kind: str) -> tuple[CellValue, str]:
     """Return a number as plain data and as text: a date as a date, a boolean as such, no point in whole numbers.
 
     >>> [format_value(seconds, "date")[1] for seconds in (86_400, 90_000, 90_001)]

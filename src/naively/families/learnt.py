@@ -10,11 +10,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
 
 import numpy as np
 
 from naively._kernels.types import Floats
+from naively.data.plain import CellValue
 
 
 @dataclass(frozen=True, eq=False)
@@ -35,7 +35,7 @@ class Learnt:
         The number of values that the column has, if only the most frequent are listed.
     """
 
-    values: tuple[Any, ...] = ()
+    values: tuple[CellValue, ...] = ()
     shown: tuple[str, ...] = ()
     counts: Floats = field(default_factory=lambda: np.zeros((0, 0)))
     alpha: Floats = field(default_factory=lambda: np.zeros((0, 0)))
@@ -47,7 +47,7 @@ class Learnt:
 
     @classmethod
     def of_values(
-        cls, values: Sequence[Any], shown: Sequence[str], counts: Floats, alpha: Floats, log_probability: Floats
+        cls, values: Sequence[CellValue], shown: Sequence[str], counts: Floats, alpha: Floats, log_probability: Floats
     ) -> Learnt:
         """Return all values of a column, whose counts add up to the total."""
         alpha = np.broadcast_to(alpha, counts.shape)

@@ -26,6 +26,7 @@ import numpy as np
 
 from naively._kernels.types import Floats
 from naively.data.labelled import Label
+from naively.data.plain import JsonObject
 from naively.errors import InputError
 from naively.families import Family
 from naively.families.together import WeightedTables
@@ -110,7 +111,7 @@ class ColumnImportance(NamedTuple):
         share = REDUNDANT_SHARE if self.low > 0 else REDUNDANT_SHARE_BY_CHANCE
         return "redundant" if self.high < share * self.alone else ""
 
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> JsonObject:
         """Return the numbers and the remark as plain data."""
         return {**self._asdict(), "remark": self.remark}
 
@@ -197,7 +198,7 @@ class Tuning:
 
     def to_json(self) -> str:
         """Return the tuning as JSON."""
-        content: dict[str, Any] = {
+        content: JsonObject = {
             "offsets": [[label, b] for label, b in self.offsets.items()],
             "weights": _by_name(self.weights),
             "exponents": _by_name(self.exponents),

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from difflib import get_close_matches
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -49,7 +49,7 @@ def total(models: Sequence[Model]) -> Model | None:
     """Return the sum of models, None if there is none; models with the same classes are added at once."""
     if len(models) < 3 or any(m.schema != models[0].schema or m.tuning != models[0].tuning for m in models):
         return added_in_pairs(models) if models else None
-    groups: dict[tuple[Any, ...], list[Model]] = {}
+    groups: dict[tuple[Label, ...], list[Model]] = {}
     for model in models:
         groups.setdefault(model.classes, []).append(model)
     sums = []
@@ -183,7 +183,7 @@ def with_classes(model: Model, classes: Sequence[Label]) -> Model:
     return with_layout(model, model.schema, union_of_classes(model.classes, tuple(classes)))
 
 
-def union_of_classes(a: Sequence[Any], b: Sequence[Any]) -> tuple[Any, ...]:
+def union_of_classes(a: Sequence[Label], b: Sequence[Label]) -> tuple[Label, ...]:
     """Return all classes of both, sorted."""
     if a == b:
         return tuple(a)
@@ -196,7 +196,7 @@ def union_of_classes(a: Sequence[Any], b: Sequence[Any]) -> tuple[Any, ...]:
     return tuple(sorted({*a, *b}))
 
 
-def refuse_other_type(classes: Sequence[Any], labels: Sequence[Any]) -> None:
+def refuse_other_type(classes: Sequence[Label], labels: Sequence[Label]) -> None:
     """Raise InputError if labels are of another type than the classes of a model."""
     kinds = {"string": "text", "boolean": "true or false", "number": "numbers"}
     kind, trained_kind = kind_of_classes(labels), kind_of_classes(classes)
@@ -207,7 +207,7 @@ def refuse_other_type(classes: Sequence[Any], labels: Sequence[Any]) -> None:
         )
 
 
-def refuse_new_classes(classes: Sequence[Any], labels: Iterable[Any]) -> None:
+def refuse_new_classes(classes: Sequence[Label], labels: Iterable[Label]) -> None:
     """Raise InputError if labels are new to a model that has two classes or more: they may be typing errors."""
     if len(classes) < 2:
         return

@@ -23,6 +23,7 @@ from naively._kernels.threads import on_own_threads, use_threads
 from naively._kernels.types import Array, Floats
 from naively.data.frame_output import Output, frame_of, series_of
 from naively.data.labelled import Label, LabelsLike, WeightLike, class_array
+from naively.data.plain import JsonObject
 from naively.data.read import TableLike
 from naively.errors import InputError
 from naively.families.together import WeightedTables
@@ -730,7 +731,7 @@ class Model:
 
         write_model(path, self, source=source, comment=comment, overwrite=overwrite)
 
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> JsonObject:
         """Return the model as a scorecard: all that is needed to score a row, as plain data.
 
         See docs/export.md. A model of text is refused.

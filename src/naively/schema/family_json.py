@@ -12,6 +12,7 @@ from functools import lru_cache
 from types import UnionType
 from typing import Any, Literal, Union, get_args, get_origin, get_type_hints
 
+from naively.data.plain import JsonObject
 from naively.errors import InputError
 from naively.families import Family, family_named, family_names
 from naively.priors import Dirichlet
@@ -33,7 +34,7 @@ CURRENT_NAMES = {stored: name for name, stored in STORED_NAMES.items()}
 OMITTED = {"missing": "skip", "pooled_rows": 0.0, "window": None, "min_rows": 0}
 
 
-def family_to_json(family: Family) -> dict[str, Any]:
+def family_to_json(family: Family) -> JsonObject:
     """Return the name and the fields of a family.
 
     >>> from naively import Poisson
@@ -94,7 +95,7 @@ def family_from_json(data: object) -> Family:
 
 
 @lru_cache(maxsize=64)
-def _types(family: type[Family]) -> dict[str, Any]:
+def _types(family: type[Family]) -> JsonObject:
     return get_type_hints(family)
 
 

@@ -14,6 +14,7 @@ from typing import Any, get_args
 
 from naively.data.kinds import Kind
 from naively.data.names import Names, Numbered
+from naively.data.plain import JsonObject
 from naively.data.views import Codes, Texts
 from naively.errors import SchemaError
 from naively.families import Family
@@ -89,7 +90,7 @@ class Schema:
             {"names": _names_to_json(b.names), "kinds": b.kinds, "family": family_to_json(b.family)}
             for b in self.blocks
         ]
-        content: dict[str, Any] = {"names": _names_to_json(self.names), "blocks": blocks}
+        content: JsonObject = {"names": _names_to_json(self.names), "blocks": blocks}
         if self.tables is None:
             return json.dumps(content, ensure_ascii=False, indent=1)
         tables = json.dumps(self.tables.to_json(), ensure_ascii=False)  # thousands of numbers: not a line each

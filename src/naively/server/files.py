@@ -23,6 +23,7 @@ from naively.data.files.lines import LINE
 from naively.data.files.paths import DataFile
 from naively.data.files.read import read_one
 from naively.data.files.write import write_rows
+from naively.data.plain import JsonObject
 from naively.errors import collect_warnings
 from naively.model.model import Model
 from naively.model.predict_batches import predict_tables
@@ -67,9 +68,9 @@ async def predict(request: Request) -> Response:
     return StreamingResponse(_send(folder, result), headers=headers, media_type=request.headers["content-type"])
 
 
-def _options(request: Request) -> dict[str, Any]:
+def _options(request: Request) -> JsonObject:
     """Return the options in the query, as the parameters of the protocol."""
-    options: dict[str, Any] = {}
+    options: JsonObject = {}
     for name, value in request.query_params.multi_items():
         if name not in OPTIONS:
             raise Problem(400, f"there is no option {name!r}: the options are {', '.join(OPTIONS)}.")
@@ -117,7 +118,7 @@ async def _receive(request: Request, path: Path, kind: str, limits: Limits) -> N
         raise Problem(400, "the body is empty: send rows.")
 
 
-def _predict(model: Model, source: Path, result: Path, kind: str, options: dict[str, Any], limits: Limits) -> int:
+def _predict(model: Model, source: Path, result: Path, kind: str, options: JsonObject, limits: Limits) -> int:
     """Predict the rows of one file into another; return their number."""
     model, rule = protocol.with_parameters(model, options)
     numbers = {name for name, column_kind in model.schema.kinds().items() if column_kind == "number"}

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import msgspec
 from starlette.requests import Request as HttpRequest
 from starlette.responses import Response as HttpResponse
 from starlette.types import Receive, Scope
 
+from naively.data.plain import JsonObject
 from naively.data.read import read
 from naively.model.model import Model
 from naively.server import protocol
@@ -122,7 +121,7 @@ async def explain(request: HttpRequest) -> HttpResponse:
     return json_response(_answer(served, snapshot, call.id) | {"explanations": explanations})
 
 
-def _explain(model: Model, rows: protocol.Rows, parameters: dict[str, Any]) -> list[dict[str, Any]]:
+def _explain(model: Model, rows: protocol.Rows, parameters: JsonObject) -> list[JsonObject]:
     top = parameters.get("top")
     if top is not None and (type(top) is not int or top < 0):
         raise Problem(422, "parameter 'top': give a number of contributions.")
@@ -149,6 +148,6 @@ async def ask(request: HttpRequest) -> HttpResponse:
     return json_response(_answer(served, snapshot, call.id) | question.to_dict())
 
 
-def _answer(served: ServedModel, snapshot: Snapshot, request_id: str | None) -> dict[str, Any]:
+def _answer(served: ServedModel, snapshot: Snapshot, request_id: str | None) -> JsonObject:
     answer = {"model_name": served.name, "model_version": str(snapshot.version)}
     return answer if request_id is None else answer | {"id": request_id}

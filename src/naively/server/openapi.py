@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 from importlib.metadata import version
-from typing import Any, get_args
+from typing import get_args
 
+from naively.data.plain import JsonObject
 from naively.server.files import FORMATS, OPTIONS
 from naively.server.protocol import OUTPUTS, Datatype
 from naively.server.service import Service
 
-Json = dict[str, Any]
-
-PARAMETERS: Json = {
+PARAMETERS: JsonObject = {
     "type": "object",
     "description": "min_probability, threshold, of, prior; for explain also against and top; for ask costs; for learn, "
     "forget and undo comment; for learn new_classes; for forget entry.",
@@ -23,7 +22,7 @@ PARAMETERS: Json = {
         },
     },
 }
-SCHEMAS: Json = {
+SCHEMAS: JsonObject = {
     "Input": {
         "type": "object",
         "required": ["name", "shape", "datatype", "data"],
@@ -92,7 +91,7 @@ SCHEMAS: Json = {
     "Answer": {"type": "object"},
     "Error": {"type": "object", "required": ["error"], "properties": {"error": {"type": "string"}}},
 }
-OPTION_SCHEMAS: Json = {
+OPTION_SCHEMAS: JsonObject = {
     "proba": {"type": "string", "enum": ["true", "false", "1", "0"]},
     "top": {"type": "integer", "minimum": 1, "maximum": 1000},
     "min_probability": {"type": "number", "exclusiveMinimum": 0, "maximum": 1},
@@ -113,7 +112,7 @@ CHANGES = {
 }
 
 
-def document(service: Service) -> Json:
+def document(service: Service) -> JsonObject:
     """Return the document of a server."""
     model = {
         "name": "model",
@@ -123,7 +122,7 @@ def document(service: Service) -> Json:
     }
     number = {"type": "string", "pattern": "^[1-9][0-9]{0,17}$"}
     of_version = {"name": "version", "in": "path", "required": True, "schema": number}
-    paths: dict[str, Json] = {
+    paths: dict[str, JsonObject] = {
         "/v2": _get("Return the name of the server and its version."),
         "/v2/health/live": _get("Return whether the server runs."),
         "/v2/health/ready": _get("Return whether all models are loaded."),
@@ -160,12 +159,12 @@ def document(service: Service) -> Json:
     }
 
 
-def _get(summary: str, media_type: str = "application/json", parameters: list[Json] | None = None) -> Json:
+def _get(summary: str, media_type: str = "application/json", parameters: list[JsonObject] | None = None) -> JsonObject:
     content = {media_type: {"schema": {"type": "object"} if media_type == "application/json" else {"type": "string"}}}
     return {"get": {"summary": summary, "parameters": parameters or [], "responses": _responses(content)}}
 
 
-def _post(summary: str, request: str, response: str, parameters: list[Json]) -> Json:
+def _post(summary: str, request: str, response: str, parameters: list[JsonObject]) -> JsonObject:
     return {
         "post": {
             "summary": summary,
@@ -176,10 +175,10 @@ def _post(summary: str, request: str, response: str, parameters: list[Json]) -> 
     }
 
 
-def _responses(content: Json) -> Json:
+def _responses(content: JsonObject) -> JsonObject:
     error = {"description": "What is wrong.", "content": {"application/json": {"schema": _reference("Error")}}}
     return {"200": {"description": "The answer.", "content": content}, "4XX": error, "503": error, "507": error}
 
 
-def _reference(name: str) -> Json:
+def _reference(name: str) -> JsonObject:
     return {"$ref": f"#/components/schemas/{name}"}

@@ -20,6 +20,7 @@ from naively.data.convert import convert_columns
 from naively.data.kinds import Kind
 from naively.data.labelled import Label
 from naively.data.names import Numbered
+from naively.data.plain import CellValue, JsonObject
 from naively.errors import InputError
 from naively.model.decide import Rule, decision_rule
 from naively.model.model import Model
@@ -59,15 +60,15 @@ class Input(msgspec.Struct, gc=False):
     name: str
     shape: list[int]
     datatype: Datatype
-    data: list[Any]
-    parameters: dict[str, Any] = {}
+    data: list[CellValue]
+    parameters: JsonObject = {}
 
 
 class Output(msgspec.Struct, gc=False):
     """The name of an output that a request asks for."""
 
     name: str
-    parameters: dict[str, Any] = {}
+    parameters: JsonObject = {}
 
 
 class Request(msgspec.Struct, gc=False):
@@ -76,7 +77,7 @@ class Request(msgspec.Struct, gc=False):
     inputs: list[Input]
     id: str | None = None
     outputs: list[Output] | None = None
-    parameters: dict[str, Any] = {}
+    parameters: JsonObject = {}
 
 
 class Tensor(msgspec.Struct, omit_defaults=True, gc=False):
@@ -85,8 +86,8 @@ class Tensor(msgspec.Struct, omit_defaults=True, gc=False):
     name: str
     datatype: Datatype
     shape: list[int]
-    data: list[Any]
-    parameters: dict[str, Any] = {}
+    data: list[CellValue]
+    parameters: JsonObject = {}
 
 
 class Response(msgspec.Struct, omit_defaults=True, gc=False):
@@ -96,13 +97,13 @@ class Response(msgspec.Struct, omit_defaults=True, gc=False):
     model_version: str
     outputs: list[Tensor]
     id: str | None = None
-    parameters: dict[str, Any] = {}
+    parameters: JsonObject = {}
 
 
 class Rows(NamedTuple):
     """The rows of a request: values by column name, and the type of the values of each column."""
 
-    columns: dict[str, list[Any]]
+    columns: dict[str, list[CellValue]]
     n_rows: int
     types: tuple[type, ...]
 
@@ -157,7 +158,7 @@ def rows_of(
     if not inputs and allow_none:
         return Rows({}, 1, ())
     kinds, exact, types_of_columns = snapshot.kinds, snapshot.exact, snapshot.types
-    columns: dict[str, list[Any]] = {}
+    columns: dict[str, list[CellValue]] = {}
     types: list[type] = []
     n_rows = inputs[0].shape[0] if inputs and inputs[0].shape else 0
     max_characters = limits.cell_bytes // 4
@@ -198,7 +199,7 @@ def _check_rows(n_rows: int, limits: Limits) -> None:
         raise Problem(413, f"{n_rows:,} rows: send at most {limits.rows:,}, or a file to …/predict.")
 
 
-def _flat(name: str, data: list[Any]) -> list[Any]:
+def _flat(name: str, data: list[CellValue]) -> list[CellValue]:
     """Return the values of a tensor that may be nested."""
     if data and all(type(item) is list for item in data):
         if any(len(item) != 1 for item in data):
@@ -226,8 +227,8 @@ def _rows_of_matrix(tensor: Input, names: Numbered, limits: Limits) -> Rows:
 
 
 def _values(
-    name: str, datatype: Datatype, data: list[Any], kind: Kind | None, limits: Limits, exact: Collection[str] = ()
-) -> tuple[list[Any], type]:
+    name: str, datatype: Datatype, data: list[CellValue], kind: Kind | None, limits: Limits, exact: Collection[str] = ()
+) -> tuple[list[CellValue], type]:
     """Return values as the type of Python that the model reads, and this type; Problem names the column and the row.
 
     The type of a column without a value is NoneType.
@@ -269,7 +270,7 @@ def _float(name: str, row: int, value: float) -> float:
         raise Problem(422, f"column {name!r}, row {row}: the number is too large.") from None
 
 
-def _wrong_type(name: str, datatype: Datatype, data: list[Any], expected: type) -> Problem:
+def _wrong_type(name: str, datatype: Datatype, data: list[CellValue], expected: type) -> Problem:
     types = (int, float) if expected is float else (expected,)
     row, value = next((i, v) for i, v in enumerate(data, start=1) if v is not None and type(v) not in types)
     return Problem(422, f"column {name!r}, row {row}: {_echo(value)} is not of type {datatype}.")
@@ -289,7 +290,7 @@ def _check_cells(name: str, data: Iterable[str | None], limits: Limits) -> None:
             raise Problem(413, f"column {name!r}, row {row}: has more than {limits.cell_bytes:,} bytes.")
 
 
-def columns_of_texts(model: Model, texts: Mapping[str, Sequence[str | None]]) -> dict[str, list[Any]]:
+def columns_of_texts(model: Model, texts: Mapping[str, Sequence[str | None]]) -> dict[str, list[CellValue]]:
     """Return texts, such as those of a form, as values of the types that the model was trained with.
 
     Parameters
@@ -309,13 +310,13 @@ def columns_of_texts(model: Model, texts: Mapping[str, Sequence[str | None]]) ->
     }
 
 
-def convert(name: str, values: Sequence[Any], kind: Kind, exact: bool = False) -> list[Any]:
+def convert(name: str, values: Sequence[Any], kind: Kind, exact: bool = False) -> list[CellValue]:
     """Return values of one column as values of a kind, as cells of a file are read."""
     try:
         table = convert_columns(pa.table({name: pa.array(values)}), {name: kind}, 0, [name] if exact else [])
     except UnicodeEncodeError:
         raise InputError(f"column {name!r} has half of a surrogate pair, which is not text.") from None
-    converted: list[Any] = table.column(0).to_pylist()
+    converted: list[CellValue] = table.column(0).to_pylist()
     return converted
 
 
@@ -330,7 +331,7 @@ def find_class(model: Model, label: object) -> Label:
     raise Problem(422, f"{_echo(label)} is not a class of the model.")
 
 
-def with_parameters(model: Model, parameters: Mapping[str, Any]) -> tuple[Model, Rule | None]:
+def with_parameters(model: Model, parameters: Mapping[str, CellValue]) -> tuple[Model, Rule | None]:
     """Return the model under the prior, and the rule of the decision, that the parameters of a request give."""
     options = {name: parameters[name] for name in ("min_probability", "threshold") if name in parameters}
     for name, value in options.items():
@@ -360,7 +361,7 @@ def tensors(answer: Answer, names: Sequence[str] = OUTPUTS) -> list[Tensor]:
     outputs = []
     for name in names:
         if name == "predict":
-            data: list[Any] = answer.prediction
+            data: list[CellValue] = answer.prediction
             outputs.append(Tensor(name, datatype_of_classes(classes), [len(data)], data))
         elif name == "posterior":
             posterior = answer.posterior
@@ -379,7 +380,7 @@ def datatype_of_classes(classes: Sequence[Label]) -> Datatype:
     return "INT64" if types <= {int} else "FP64" if types <= {int, float} else "BYTES"
 
 
-def metadata(name: str, version: int, model: Model) -> dict[str, Any]:
+def metadata(name: str, version: int, model: Model) -> JsonObject:
     """Return the description of a model."""
     names = model.schema.names
     if isinstance(names, Numbered):

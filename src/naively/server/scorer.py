@@ -7,9 +7,9 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from itertools import chain
 from types import NoneType
-from typing import Any
 
 from naively._kernels.types import Codes32, Floats
+from naively.data.plain import CellValue
 from naively.data.table import ColumnTable, RowTable, Table
 from naively.data.values import column_of_type
 from naively.errors import InputError
@@ -18,7 +18,7 @@ from naively.model.model import Model
 from naively.model.score import score_positions
 from naively.server.writer import Snapshot, Writer
 
-Columns = Mapping[str, list[Any]]  # values by column name; None is a missing value
+Columns = Mapping[str, list[CellValue]]  # values by column name; None is a missing value
 Scored = tuple[Snapshot, Codes32, Floats]
 
 PLAIN_TYPES = frozenset((float, str))  # of one row: its values need not be looked at

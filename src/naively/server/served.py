@@ -11,6 +11,7 @@ from typing import Any, TypeVar
 
 from naively._kernels.types import Floats
 from naively.data.labelled import Label
+from naively.data.plain import CellValue, JsonObject
 from naively.errors import ConflictError, DiskFullError, InputError
 from naively.model.decide import Rule
 from naively.model.model import Model
@@ -217,7 +218,7 @@ def predict_with(snapshot: Snapshot, columns: Columns, n_rows: int, rule: Rule |
     return answer(snapshot, *score(snapshot.model, columns, n_rows, types_of(columns), rule))
 
 
-def _all_columns(model: Model, columns: Mapping[str, Any], n_rows: int) -> dict[str, Any]:
+def _all_columns(model: Model, columns: Mapping[str, CellValue], n_rows: int) -> JsonObject:
     """Return the columns with None for all that are missing, and InputError for those that the model does not have."""
     names = model.schema.names
     unknown = [name for name in columns if name not in names]

@@ -9,6 +9,7 @@ from starlette.requests import Request as HttpRequest
 from starlette.responses import Response as HttpResponse
 
 from naively.data.labelled import Label
+from naively.data.plain import CellValue, JsonObject
 from naively.model.model import Model
 from naively.server import protocol
 from naively.server.body import read_body
@@ -25,7 +26,7 @@ class Undo(msgspec.Struct):
 
     entry: str
     id: str | None = None
-    parameters: dict[str, Any] = {}
+    parameters: JsonObject = {}
 
 
 _decode_undo = msgspec.json.Decoder(Undo).decode
@@ -82,7 +83,7 @@ async def undo(request: HttpRequest) -> HttpResponse:
 
 async def _labelled_rows(
     request: HttpRequest,
-) -> tuple[ServedModel, protocol.Request, dict[str, list[Any]], list[Label]]:
+) -> tuple[ServedModel, protocol.Request, dict[str, list[CellValue]], list[Label]]:
     """Read the columns and the classes of a request."""
     service: Service = request.app.state.service
     body = await read_body(request, service.limits)
@@ -111,14 +112,14 @@ def _scoped(name: str, request_id: str | None) -> str | None:
     return None if request_id is None else f"{name}\n{request_id}"
 
 
-def _comment(parameters: dict[str, Any]) -> str:
+def _comment(parameters: JsonObject) -> str:
     comment = parameters.get("comment", "")
     if not isinstance(comment, str) or len(comment) > MAX_COMMENT:
         raise Problem(422, f"parameter 'comment': give a text of at most {MAX_COMMENT:,} characters.")
     return comment
 
 
-def _new_classes(parameters: dict[str, Any]) -> bool:
+def _new_classes(parameters: JsonObject) -> bool:
     new_classes = parameters.get("new_classes", False)
     if not isinstance(new_classes, bool):
         raise Problem(422, "parameter 'new_classes': give true or false.")
@@ -128,7 +129,7 @@ def _new_classes(parameters: dict[str, Any]) -> bool:
 def _response(request: HttpRequest, served: ServedModel, change: Change, request_id: str | None) -> HttpResponse:
     if not change.is_repeated:
         request.app.state.metrics.count_entries(served.name, change.entries)
-    data: dict[str, Any] = {
+    data: JsonObject = {
         "model_name": served.name,
         "model_version": str(change.version),
         "entry": change.entries[0].id,

@@ -38,6 +38,7 @@ from naively._kernels.histogram import HistogramCells
 from naively._kernels.packing import pack_arrays
 from naively._kernels.text import Vocabulary
 from naively.data.names import Numbered
+from naively.data.plain import JsonObject
 from naively.errors import InputError
 from naively.model.model import Model
 from naively.schema.schema import Schema
@@ -71,7 +72,7 @@ def encode_counts(model: Model, sample: bytes = b"") -> bytes:
     `sample` are rows to tune by, as an Arrow stream (`SampledRows.to_bytes`).
     """
     arrays: list[Array] = []
-    parts: dict[str, Any] = {"classes": model.classes, "seen": model.class_weights, "statistics": model.statistics}
+    parts: JsonObject = {"classes": model.classes, "seen": model.class_weights, "statistics": model.statistics}
     if model.table_counts is not None:
         parts["tables"] = model.table_counts
     if model.row_hashes is not None:
@@ -193,7 +194,7 @@ def pack(head: Mapping[str, Any] | str, arrays: Sequence[Array]) -> bytes:
     return b"".join([PREFIX.pack(VERSION, 0, len(body), len(body)), body, outside])
 
 
-def unpack(payload: bytes) -> tuple[dict[str, Any], list[Array]]:
+def unpack(payload: bytes) -> tuple[JsonObject, list[Array]]:
     """Return the head and the arrays of a payload; raise one of DECODE_ERRORS if it is not valid."""
     head, inside, outside = open_payload(payload)
     arrays: list[Array] = []
@@ -209,7 +210,7 @@ def unpack(payload: bytes) -> tuple[dict[str, Any], list[Array]]:
     return head, arrays
 
 
-def open_payload(payload: bytes) -> tuple[dict[str, Any], memoryview, memoryview]:
+def open_payload(payload: bytes) -> tuple[JsonObject, memoryview, memoryview]:
     """Return the head, and the bytes of the arrays that are stored in the body and outside it."""
     require(len(payload) >= PREFIX.size, "a payload that is too short")
     version, deflated, length, n_bytes = PREFIX.unpack_from(payload)

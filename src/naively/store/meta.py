@@ -11,6 +11,7 @@ from functools import lru_cache
 from typing import Any
 
 from naively._kernels.text import UNICODE_VERSION
+from naively.data.plain import JsonObject
 from naively.model.calibrate import Tuning
 from naively.model.model import Model
 from naively.priors import EMPIRICAL, ClassPrior, Dirichlet
@@ -55,7 +56,7 @@ class Meta:
         tuning = None if self.tuning is None else parse_tuning(self.tuning)
         return replace(model, prior=self.prior, target=self.target, tuning=tuning)
 
-    def settings(self) -> dict[str, Any]:
+    def settings(self) -> JsonObject:
         """Return what can be changed without counting rows, as JSON: the class prior and the tuning."""
         return {"prior": _prior_to_json(self.prior), "tuning": self.tuning}
 
@@ -88,7 +89,7 @@ def checksum_of(values: dict[str, str]) -> str:
 def read_meta(connection: sqlite3.Connection) -> Meta:
     """Read the settings; DamagedError if they are not what was written."""
     try:
-        values: dict[str, Any] = dict(connection.execute("SELECT key, value FROM meta LIMIT 100"))
+        values: JsonObject = dict(connection.execute("SELECT key, value FROM meta LIMIT 100"))
         if any(not isinstance(value, str) for value in values.values()) or checksum_of(values) != values["checksum"]:
             raise ValueError("they do not match their checksum")
         key = json.loads(values["key"])
@@ -100,7 +101,7 @@ def read_meta(connection: sqlite3.Connection) -> Meta:
         raise DamagedError(f"its settings cannot be read ({error})") from None
 
 
-def _prior_to_json(prior: ClassPrior) -> dict[str, Any]:
+def _prior_to_json(prior: ClassPrior) -> JsonObject:
     alpha: Any = prior.alpha
     if isinstance(alpha, Dirichlet):
         alpha = {"alpha": [[label, number] for label, number in alpha.alpha.items()], "other": alpha.other}

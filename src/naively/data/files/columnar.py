@@ -16,6 +16,7 @@ from naively.data.files.paths import DataFile, Files
 from naively.data.files.postgresql import read_postgresql
 from naively.data.files.sqlite import read_sqlite
 from naively.data.names import Numbered, unique_names
+from naively.data.plain import CellValue
 from naively.errors import InputError
 
 if TYPE_CHECKING:
@@ -133,7 +134,7 @@ def _read_excel(file: DataFile, how: Files) -> Iterator[pa.RecordBatch]:
         yield from pa.table(columns, names=list(names)).to_batches(MAX_ROWS)
 
 
-def _excel_column(cells: Sequence[Any], missing: frozenset[str]) -> pa.Array[Any]:
+def _excel_column(cells: Sequence[CellValue], missing: frozenset[str]) -> pa.Array[Any]:
     """Return the cells of a column as whole numbers, numbers, booleans or dates if all are such, else as strings."""
     import pyarrow as pa
 

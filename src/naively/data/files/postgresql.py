@@ -17,6 +17,7 @@ from naively.data.files.batches import ReadProgress
 from naively.data.files.databases import adbc_statement, execute, follow_rows, query_of, quote
 from naively.data.files.paths import DataFile
 from naively.data.names import unique_names
+from naively.data.plain import CellValue
 from naively.errors import InputError
 
 if TYPE_CHECKING:
@@ -141,7 +142,7 @@ def _with_other_types(batch: pa.RecordBatch, columns: Sequence[_Column]) -> pa.R
     return pa.record_batch(arrays, batch.schema.names)
 
 
-def _rows(statement: AdbcStatement, query: str) -> Sequence[tuple[Any, ...]]:
+def _rows(statement: AdbcStatement, query: str) -> Sequence[tuple[CellValue, ...]]:
     """Return the rows of a query as Python values."""
     columns = execute(statement, query).read_all().columns
     return list(zip(*(column.to_pylist() for column in columns), strict=True))

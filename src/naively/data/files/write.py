@@ -24,6 +24,7 @@ from pyarrow import csv as arrow_csv
 from naively.data.files.cells import Cells
 from naively.data.files.lines import LINE, parse_json_lines, without_timestamps
 from naively.data.names import listed
+from naively.data.plain import JsonObject
 from naively.errors import InputError
 
 Pair = tuple[pa.Table, pa.Table]  # rows as they were read, and the columns to add
@@ -195,7 +196,7 @@ def _cells_of_lines(pairs: Iterable[Pair]) -> Iterator[Pair]:
     names: dict[str, None] = {}
     n_rows = 0
     for i, (table, results) in enumerate(pairs):
-        rows: list[dict[str, Any]] = []
+        rows: list[JsonObject] = []
         for line in _lines(table):
             row = json.loads(line, parse_int=str, parse_float=str, parse_constant=str)
             if any(isinstance(value, (dict, list)) for value in row.values()):

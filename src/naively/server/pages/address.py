@@ -9,10 +9,10 @@ from __future__ import annotations
 import json
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any
 
 from naively.data.labelled import Label
 from naively.data.names import Names
+from naively.data.plain import CellValue
 from naively.data.read import read
 from naively.data.table import Table
 from naively.model.model import Model
@@ -57,7 +57,7 @@ def query_of_row(names: Names, row: Mapping[str, str]) -> Query:
     return [(parameter_of(names, name), row[name]) for name in names if name in row]
 
 
-def table_of(model: Model, columns: Mapping[str, list[Any]]) -> Table:
+def table_of(model: Model, columns: Mapping[str, list[CellValue]]) -> Table:
     """Return one row as a table; a column that is not known says nothing."""
     table = read(columns) if columns else read({name: [None] for name in model.schema.names[:1]})
     return table.with_absent_columns(model.schema.names)[0]

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
 from naively._kernels.types import Floats
 from naively.data.kinds import Kind
+from naively.data.plain import JsonObject
 from naively.data.views import Codes, Texts
 from naively.explanation.explain import scored_blocks
 from naively.explanation.next_question import NextQuestion
@@ -27,7 +26,7 @@ OPTION_LENGTH = 18  # characters around a choice
 USUAL_LEVELS = np.array([0.01, 0.99])  # quantiles between which a number is usual
 
 
-async def ask(page: Page) -> dict[str, Any]:
+async def ask(page: Page) -> JsonObject:
     """Return the prediction, the fields of the form, and the questions."""
     answer = await page.served.predict(page.columns, 1)
     page.snapshot = type(page.snapshot)(answer.model, answer.version)  # the one that was used
@@ -46,13 +45,13 @@ async def ask(page: Page) -> dict[str, Any]:
     }
 
 
-def posterior_of(model: Model, probabilities: list[float]) -> list[dict[str, Any]]:
+def posterior_of(model: Model, probabilities: list[float]) -> list[JsonObject]:
     """Return the most probable classes with their probabilities."""
     order = sorted(range(len(probabilities)), key=lambda c: -probabilities[c])[:MAX_CLASSES]
     return [{"class": model.classes[c], "probability": probabilities[c]} for c in order]
 
 
-def _fields(model: Model, page: Page, question: NextQuestion, start: int) -> list[dict[str, Any]]:
+def _fields(model: Model, page: Page, question: NextQuestion, start: int) -> list[JsonObject]:
     """Return the fields of the form: the next best question, then the columns in their order."""
     gains = {column.column: column.gain for column in question.questions}
     names = [name for name in page.names if name not in model.chosen.left_out]
@@ -75,9 +74,9 @@ def _fields(model: Model, page: Page, question: NextQuestion, start: int) -> lis
     ]
 
 
-def _choices(model: Model, names: set[str]) -> dict[str, dict[str, Any]]:
+def _choices(model: Model, names: set[str]) -> dict[str, JsonObject]:
     """Return for each column how it is asked for: its kind, its values or suggestions, and what is usual."""
-    fields: dict[str, dict[str, Any]] = {}
+    fields: dict[str, JsonObject] = {}
     n_left = MAX_ALL_CHOICES
     for block, statistic, parameters in scored_blocks(model):
         if block.family.role == "presence":
@@ -107,7 +106,7 @@ def _choices(model: Model, names: set[str]) -> dict[str, dict[str, Any]]:
     return fields
 
 
-def _field(control: str, values: list[str] | None = None, usual: str = "") -> dict[str, Any]:
+def _field(control: str, values: list[str] | None = None, usual: str = "") -> JsonObject:
     return {"control": control, "values": values or [], "usual": usual}
 
 

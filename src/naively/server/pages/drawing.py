@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Sequence
-from typing import Any
 
 from markupsafe import Markup, escape
 
+from naively.data.plain import JsonObject
 from naively.explanation.nomogram import PROBABILITIES
 from naively.explanation.palette import INK, LINE, MUTED, PAPER
 
@@ -75,7 +75,7 @@ def shorten(content: str, limit: int = MAX_MARK) -> str:
     return content if len(content) <= limit else content[: limit - 1] + "…"
 
 
-def nomogram_picture(nomogram: dict[str, Any], width: int, colour: int, title: str) -> Markup:
+def nomogram_picture(nomogram: JsonObject, width: int, colour: int, title: str) -> Markup:
     """Draw the axes of a nomogram with the chosen values, the sum of points, and the probability."""
     left, right = MARGIN + 6.0, width - MARGIN - 10.0
     parts: list[Markup] = []
@@ -127,7 +127,7 @@ def _marks(
     return parts, max(1, sum(map(bool, lines)))
 
 
-def _total(nomogram: dict[str, Any], left: float, right: float, y: float, width: float, colour: int) -> list[Markup]:
+def _total(nomogram: JsonObject, left: float, right: float, y: float, width: float, colour: int) -> list[Markup]:
     """Return the scale of the sum of points, with probabilities below it, and the sum of the chosen values."""
     most = max(float(nomogram["max_points"]), 1e-9)
     y += 6
@@ -180,7 +180,7 @@ def at(x: float, y: float) -> tuple[float, float]:
     return 42 + 270 * x, 288 - 260 * y
 
 
-def calibration_picture(bins: Sequence[dict[str, Any]]) -> Markup:
+def calibration_picture(bins: Sequence[JsonObject]) -> Markup:
     """Draw the observed share of right predictions against their probability, with intervals."""
     parts = []
     for b in bins:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections import OrderedDict
 from pathlib import Path
-from typing import Any
 
+from naively.data.plain import JsonObject
 from naively.evaluation import Evaluation
 from naively.model.model import Model
 from naively.server.pages.page import Page
@@ -43,10 +43,10 @@ def _evaluate(model: Model, path: str) -> Evaluation:
     return model.evaluate(Path(path), model.target)
 
 
-async def evaluation_page(page: Page, evaluations: Evaluations) -> dict[str, Any]:
+async def evaluation_page(page: Page, evaluations: Evaluations) -> JsonObject:
     """Return figures, curves and the confusion matrix; what tuning reported if there are no test rows."""
     corrections = list(getattr(page.served, "corrections", ()))
-    data: dict[str, Any] = {
+    data: JsonObject = {
         "test": None,
         "tuning": None,
         "corrections": {"n": len(corrections), "right": sum(corrections)} if corrections else None,
@@ -60,7 +60,7 @@ async def evaluation_page(page: Page, evaluations: Evaluations) -> dict[str, Any
     return data
 
 
-def _plain(evaluation: Evaluation, file: str) -> dict[str, Any]:
+def _plain(evaluation: Evaluation, file: str) -> JsonObject:
     """Return the figures, and the curves of the most frequent classes."""
     plain = evaluation.to_dict()
     weight = evaluation.confusion.sum(axis=1)

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
-
-from naively.data.plain import as_plain
+from naively.data.plain import JsonObject, as_plain
 from naively.evaluation.diff import diff
 from naively.server.pages.page import Page
 from naively.server.problems import Problem
@@ -16,7 +14,7 @@ MAX_VALUES = 4  # of a column
 UNDOABLE = ("update", "forget", "tune", "undo")
 
 
-async def history(page: Page) -> dict[str, Any]:
+async def history(page: Page) -> JsonObject:
     """Return the entries that the filters leave, the last first, and the difference of two versions if it is wanted."""
     entries = await page.served.log()
     act, source = page.parameter("act"), page.parameter("source")
@@ -41,13 +39,13 @@ async def history(page: Page) -> dict[str, Any]:
     }
 
 
-def _plain(entry: Entry, undone: set[str | None]) -> dict[str, Any]:
+def _plain(entry: Entry, undone: set[str | None]) -> JsonObject:
     """Return an entry as plain data, with whether it can be undone."""
     can_undo = entry.in_force and entry.act in UNDOABLE and entry.id not in undone
     return {**as_plain(entry), "can_undo": can_undo}
 
 
-async def _diff(page: Page) -> dict[str, Any] | None:
+async def _diff(page: Page) -> JsonObject | None:
     """Return what differs between two versions; None unless the address names two."""
     if page.parameter("old") is None or page.parameter("new") is None:
         return None

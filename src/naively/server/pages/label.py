@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import asyncio
 from pathlib import Path
-from typing import Any
 
+from naively.data.plain import JsonObject
 from naively.errors import InputError
 from naively.server.labelling import Choice, Pool, labelled_rows
 from naively.server.pages.address import whole_number
@@ -78,7 +78,7 @@ def skipped_rows(page: Page) -> list[int]:
     return [whole_number(part, "skip") for part in text.split(".")][-MAX_SKIPPED:] if text else []
 
 
-async def label(page: Page, labelling: Labelling) -> dict[str, Any]:
+async def label(page: Page, labelling: Labelling) -> JsonObject:
     """Return the row to label next."""
     pool = await labelling.pool(page)
     labelled = await labelling.labelled(page)
@@ -95,7 +95,7 @@ async def label(page: Page, labelling: Labelling) -> dict[str, Any]:
         choice = await page.service.run(pool.next_row, page.model, set(labelled), recent, skipped)
     labelling.refresh(page, pool)
     last = list(labelled.items())[-1:]
-    data: dict[str, Any] = {
+    data: JsonObject = {
         "pool": pool.path.name,
         "n_rows": pool.n_rows,
         "n_labelled": len(labelled),

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
+from naively.data.plain import CellValue, JsonObject
 from naively.data.views import Texts
 from naively.model.model import Model
 from naively.server.pages.page import Page
@@ -18,12 +17,12 @@ MAX_WORD_TABLES = 18
 MIN_WORD_COUNT = 5
 
 
-async def model_page(page: Page) -> dict[str, Any]:
+async def model_page(page: Page) -> JsonObject:
     """Return what the model has learnt."""
     return await page.service.run(describe, page.model)
 
 
-def describe(model: Model) -> dict[str, Any]:
+def describe(model: Model) -> JsonObject:
     """Return classes, columns and words as plain data."""
     priors = np.exp(model.log_prior).tolist()
     counted = zip(model.classes, model.class_weights.rows.tolist(), model.class_counts.tolist(), priors, strict=True)
@@ -37,7 +36,7 @@ def describe(model: Model) -> dict[str, Any]:
         if model.tuning is not None and block.role == "value"
         for name, weight in zip(block.names, np.broadcast_to(model.tuning.weight(block), len(block.names)), strict=True)
     }
-    columns: list[dict[str, Any]] = [
+    columns: list[JsonObject] = [
         {"column": name, "family": family, "importance": importance.get(name), "weight": weights.get(name)}
         for name, family in model.chosen.families().items()
         if name not in model.chosen.left_out
@@ -58,7 +57,7 @@ def describe(model: Model) -> dict[str, Any]:
     }
 
 
-def _words(model: Model, classes: list[Any]) -> list[dict[str, Any]]:
+def _words(model: Model, classes: list[CellValue]) -> list[JsonObject]:
     """Return the top words of each column of text, for the most frequent classes."""
     columns = []
     for block in model.chosen.schema.blocks:

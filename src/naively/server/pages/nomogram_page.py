@@ -11,6 +11,7 @@ import numpy as np
 
 from naively.data.kinds import Kind
 from naively.data.labelled import Label
+from naively.data.plain import JsonObject
 from naively.explanation.nomogram import Axis, Nomogram, make_nomogram
 from naively.families.evidence import format_value
 from naively.model.model import Model
@@ -25,7 +26,7 @@ MAX_KEY = 60  # characters of a name in an address
 PRESENT = " present"
 
 
-async def nomogram_page(page: Page) -> dict[str, Any]:
+async def nomogram_page(page: Page) -> JsonObject:
     """Return the axes, the chosen positions, their points and the probability."""
     of, against = page.class_named(page.parameter("of")), page.class_named(page.parameter("against"))
     nomogram = await page.service.run(_make, page.model, of, against)
@@ -76,7 +77,7 @@ def _positions(page: Page, nomogram: Nomogram) -> list[int]:
     return positions
 
 
-def _read_off(model: Model, nomogram: Nomogram, positions: list[int]) -> dict[str, Any]:
+def _read_off(model: Model, nomogram: Nomogram, positions: list[int]) -> JsonObject:
     """Return the points of the chosen values, their sum, and the probability by the nomogram and by the model."""
     presence = _presence_axes(model, nomogram)
     by_column = {axis.column: position for axis, position in zip(nomogram.axes, positions, strict=True)}
@@ -138,7 +139,7 @@ def _text(value: Any, kind: Kind) -> str:
     return str(format_value(value, kind)[0]) if isinstance(value, (float, int, np.number)) else str(value)
 
 
-def _by_model(model: Model, nomogram: Nomogram, row: dict[str, Any]) -> float:
+def _by_model(model: Model, nomogram: Nomogram, row: JsonObject) -> float:
     """Return the probability that the model gives to the row, between the two classes."""
     kinds, table = model.schema.kinds(), table_of(model, {})
     for name, value in row.items():

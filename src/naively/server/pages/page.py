@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
 from urllib.parse import urlencode
 
 from starlette.requests import Request
 
 from naively.data.labelled import Label
 from naively.data.names import Names
+from naively.data.plain import CellValue
 from naively.explanation.palette import N_COLOURS
 from naively.model.model import Model
 from naively.server.pages.address import Query, Row, query_of_row, row_of, texts_of_classes, whole_number
@@ -67,7 +67,7 @@ class Page:
         return row_of(self.names, self.request.query_params.multi_items())
 
     @cached_property
-    def columns(self) -> dict[str, list[Any]]:
+    def columns(self) -> dict[str, list[CellValue]]:
         """The values in the address, as the types at training."""
         return columns_of_texts(self.model, {name: [text] for name, text in self.row.items()}) if self.row else {}
 

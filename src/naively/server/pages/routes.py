@@ -13,6 +13,7 @@ from starlette.responses import HTMLResponse, RedirectResponse, Response
 from starlette.routing import BaseRoute, Mount, Route
 from starlette.staticfiles import StaticFiles
 
+from naively.data.plain import JsonObject
 from naively.explanation.palette import style_sheet
 from naively.server.labelling import comment_of
 from naively.server.pages import ask, history, label
@@ -29,7 +30,6 @@ from naively.server.protocol import columns_of_texts
 from naively.server.security import require_learn
 from naively.server.service import Service
 
-Data = dict[str, Any]
 STATIC = Path(__file__).parent / "static"
 TABS = (
     ("ask", "Ask"), ("why", "Why"), ("nomogram", "Nomogram"), ("label", "Label"), ("history", "History"),
@@ -53,7 +53,7 @@ class Pages:
 
     def routes(self) -> list[BaseRoute]:
         """Return the routes."""
-        builders: dict[str, Callable[[Page], Awaitable[Data]]] = {
+        builders: dict[str, Callable[[Page], Awaitable[JsonObject]]] = {
             "ask": ask.ask,
             "why": why,
             "nomogram": nomogram_page,
@@ -62,7 +62,7 @@ class Pages:
             "evaluation": lambda page: evaluation_page(page, self.evaluations),
             "model": model_page,
         }
-        context: dict[str, Callable[[Page, Data], Data]] = {
+        context: dict[str, Callable[[Page, JsonObject], JsonObject]] = {
             "ask": _ask_context,
             "why": lambda page, data: {"pair_query": _pair_query(page)},
             "nomogram": _nomogram_context,
@@ -186,7 +186,10 @@ class _Static(StaticFiles):
 
 
 def _html(
-    pages: Pages, key: str, build: Callable[[Page], Awaitable[Data]], context: Callable[[Page, Data], Data] | None
+    pages: Pages,
+    key: str,
+    build: Callable[[Page], Awaitable[JsonObject]],
+    context: Callable[[Page, JsonObject], JsonObject] | None,
 ) -> Callable[[Request], Awaitable[Response]]:
     async def handler(request: Request) -> Response:
         page = Page.of(request)
@@ -212,7 +215,7 @@ def _html(
     return handler
 
 
-def _json(key: str, build: Callable[[Page], Awaitable[Data]]) -> Callable[[Request], Awaitable[Response]]:
+def _json(key: str, build: Callable[[Page], Awaitable[JsonObject]]) -> Callable[[Request], Awaitable[Response]]:
     async def handler(request: Request) -> Response:
         page = Page.of(request)
         data = await build(page)
@@ -229,7 +232,7 @@ def _page(request: Request, template: str, **context: Any) -> str:
     return render(template, **{**everywhere, **context})
 
 
-def _models(service: Service, request: Request) -> Data:
+def _models(service: Service, request: Request) -> JsonObject:
     root = request.scope.get("root_path", "").rstrip("/")
     lines = []
     for served in service:
@@ -261,7 +264,7 @@ def _twin(page: Page, key: str) -> str | None:
     return address if len(address) <= MAX_ROW_IN_LINK else None
 
 
-def _ask_context(page: Page, data: Data) -> Data:
+def _ask_context(page: Page, data: JsonObject) -> JsonObject:
     """Keep the values of columns that are on another page of the form."""
     shown = {field["column"] for field in data["fields"]}
     hidden = [(parameter_of(page.names, name), text) for name, text in page.row.items() if name not in shown]
@@ -274,7 +277,7 @@ def _pair_query(page: Page) -> Query:
     return [(key, text) for key in ("of", "against") if (text := page.parameter(key)) is not None]
 
 
-def _nomogram_context(page: Page, data: Data) -> Data:
+def _nomogram_context(page: Page, data: JsonObject) -> JsonObject:
     colour = page.colour_of(data["of"])
     title = f"Nomogram of {page.served.name[:60]}"
     row = {name: text for name, text in data["row"].items() if name in page.names}
@@ -295,17 +298,17 @@ async def _nomogram_svg(request: Request) -> Response:
     return Response(drawn, headers=headers, media_type="image/svg+xml")
 
 
-def _label_context(page: Page, data: Data) -> Data:
+def _label_context(page: Page, data: JsonObject) -> JsonObject:
     skipped = [*data["skipped"], data["row"]][-label.MAX_SKIPPED :] if data["row"] is not None else data["skipped"]
     return {"skip_address": page.link("label", [("skip", ".".join(map(str, skipped)))] if skipped else [])}
 
 
-def _history_context(page: Page, data: Data) -> Data:
+def _history_context(page: Page, data: JsonObject) -> JsonObject:
     chosen = [(key, value) for key, value in data["filter"].items() if value]
     return {"filter_query": chosen, "max_entries": history.MAX_ENTRIES}
 
 
-def _evaluation_context(page: Page, data: Data) -> Data:
+def _evaluation_context(page: Page, data: JsonObject) -> JsonObject:
     test = data["test"]
     if test is None:
         return {"calibration": "", "roc": ""}

@@ -9,6 +9,7 @@ from typing import Any
 
 from naively.data.labelled import Label
 from naively.data.names import Names
+from naively.data.plain import CellValue, JsonObject
 from naively.explanation.explanation import Explanation
 from naively.explanation.render_text import format_together
 from naively.families.text import without_words
@@ -23,7 +24,7 @@ MAX_PIECES = 1200  # of a tinted text
 N_TINTS = 5
 
 
-async def why(page: Page) -> dict[str, Any]:
+async def why(page: Page) -> JsonObject:
     """Return the explanation of the row between two classes."""
     of, against = page.class_named(page.parameter("of")), page.class_named(page.parameter("against"))
     model = page.model
@@ -58,7 +59,7 @@ def _explain(model: Model, page: Page, of: Label | None, against: Label | None) 
     return explanation, model.posterior(table)[0].tolist()
 
 
-def _counterfactual(page: Page, explanation: Explanation) -> dict[str, Any] | None:
+def _counterfactual(page: Page, explanation: Explanation) -> JsonObject | None:
     """Return the changes that would change the prediction, each with the parameter that makes it."""
     counterfactual = explanation.counterfactual
     if counterfactual is None:
@@ -72,7 +73,7 @@ def _counterfactual(page: Page, explanation: Explanation) -> dict[str, Any] | No
     }
 
 
-def _parameter(changes: Sequence[Mapping[str, Any]]) -> str:
+def _parameter(changes: Sequence[Mapping[str, CellValue]]) -> str:
     """Return changes as JSON: a list of column and new value, or of column, null and the word to leave out."""
     return json.dumps(
         [[c["column"], None, c["before"]] if c["after"] is None else [c["column"], c["after"]] for c in changes],
@@ -99,7 +100,7 @@ def changed_row(row: Row, names: Names, parameter: str) -> Row:
     return row
 
 
-def waterfall(explanation: Explanation) -> list[dict[str, Any]]:
+def waterfall(explanation: Explanation) -> list[JsonObject]:
     """Return the steps of the sum: where each begins and ends, as shares of the width; infinite ones fill it."""
     steps: list[tuple[float, float]] = []
     at = 0.0
@@ -127,7 +128,7 @@ def waterfall(explanation: Explanation) -> list[dict[str, Any]]:
     ]
 
 
-def _tinted(pieces: Any) -> dict[str, Any]:
+def _tinted(pieces: Any) -> JsonObject:
     """Return pieces of a text with their log-odds and the strength of their tint."""
     strongest = max((abs(odds) for _, odds in pieces if abs(odds) < float("inf")), default=0.0) or 1.0
     shown = [
@@ -141,7 +142,7 @@ def _tint(share: float) -> int:
     return max(1, min(N_TINTS, round(N_TINTS * min(abs(share), 1.0))))
 
 
-async def _lesson(page: Page) -> dict[str, Any]:
+async def _lesson(page: Page) -> JsonObject:
     """Return what was taught a moment ago, if the address names the entry: its label, and whether it can be undone."""
     entry = page.parameter("entry")
     if entry is None:
