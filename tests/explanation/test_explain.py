@@ -259,3 +259,10 @@ def test_the_counts_of_dates_are_dates_and_days() -> None:
         assert "2024-04-30 ± " in text  # 120 days after the first, on average
         assert "days" in text
         assert "e+09" not in text
+
+
+def test_a_slice_of_explanations_is_shown_as_html_too() -> None:
+    model = nb.fit({"sky": ["sun", "rain"] * 6}, ["yes", "no"] * 6)
+    explanations = model.explain({"sky": ["sun", "rain", "sun"]})
+    assert [str(e) for e in explanations[1:]] == [str(explanations[1]), str(explanations[2])]
+    assert explanations[1:]._repr_html_().count("<table") == 2 * explanations[0]._repr_html_().count("<table")

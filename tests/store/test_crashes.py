@@ -226,7 +226,7 @@ def test_save_over_a_file_in_use(tmp_path: Path) -> None:
     fitted().save(path)
     ledger = naively.open(path)
     ledger.update(*rows(1))
-    with pytest.raises(InputError, match="another process has it open"):
+    with pytest.raises(InputError, match="this or another process has it open"):
         fitted(3).save(path, overwrite=True)
     assert same(naively.load(path), fitted().update(*rows(1)))
     ledger.close()

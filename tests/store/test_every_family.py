@@ -51,7 +51,7 @@ def test_predictions_are_those_of_the_old_code() -> None:
 
 def test_history_is_read() -> None:
     ledger = naively.open(HERE / "every_family.naively")
-    log = [[e.act, e.rows, e.source, e.comment, e.in_force] for e in ledger.log()]
+    log = [[e.act, e.rows, e.source, e.comment, e.is_current] for e in ledger.log()]
     assert log == EXPECTED["log"]
     selected = ledger.model(sources=["first", "anna"])
     assert selected.class_counts.tolist() == EXPECTED["until_anna"]["class_counts"]

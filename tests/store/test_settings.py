@@ -90,7 +90,7 @@ def test_undo_of_a_tune(mail: Path, closed: bool) -> None:
     act(lambda ledger: ledger.undo(one.id))
     assert ledger.model().tuning is None
     assert naively.load(mail).tuning is None
-    assert [entry.in_force for entry in ledger.log()] == [True, True, False, True, False, True, True]
+    assert [entry.is_current for entry in ledger.log()] == [True, True, False, True, False, True, True]
     with pytest.raises(InputError, match="changed again"):
         ledger.undo(back.id)  # the prior is as it was, but the tuning is not
     again = act(lambda ledger: ledger.tune([*TEXTS, "more pills"], [*LABEL, "spam"]))

@@ -17,7 +17,7 @@ def test_undo_and_undo_of_undo(path: Path) -> None:
         ledger.update(*rows(2))
         undo = ledger.undo(one.id, comment="wrong")
         assert same(ledger.model(), fitted().update(*rows(2)))
-        assert [e.in_force for e in ledger.log()] == [True, False, True, True]
+        assert [e.is_current for e in ledger.log()] == [True, False, True, True]
         with pytest.raises(InputError, match="undone already"):
             ledger.undo(one.id)
         ledger.undo(undo.id)
@@ -52,7 +52,7 @@ def test_ambiguous_ids(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         with pytest.raises(InputError, match=r"several entries .* begins with abcd \(abcd0000, abcd0000\)"):
             ledger.undo("abcd")
         ledger.undo(two.id.upper())
-        assert [entry.in_force for entry in ledger.log()] == [True, True, False, True]
+        assert [entry.is_current for entry in ledger.log()] == [True, True, False, True]
         assert one.id != two.id
 
 

@@ -48,7 +48,7 @@ def test_file_is_read(path: Path) -> None:
     assert np.isfinite(model.log_posterior(rows(5)[0])).all()
     log = naively.open(path).log()
     assert [entry.act for entry in log] == ["fit", "update", "update", "undo", "forget", "update", "tune"]
-    assert (log[0].source, log[0].comment, log[2].in_force, log[6].note) == (
+    assert (log[0].source, log[0].comment, log[2].is_current, log[6].note) == (
         "first", "début", False, "class prior uniform",
     )  # fmt: skip
 

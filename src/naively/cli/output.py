@@ -59,7 +59,7 @@ def format_entry(entry: Entry) -> str:
         entry.corrects and f"(of {entry.corrects[:8]})",
         entry.absorbed and f"({counted(entry.absorbed, 'entry', 'entries')} since {(entry.first or '')[:19]}Z)",
         entry.note and f"({entry.note})",
-        not entry.in_force and "(undone)",
+        not entry.is_current and "(undone)",
         entry.comment and f"“{entry.comment}”",
     )
     return "  ".join(str(part) for part in parts if part)

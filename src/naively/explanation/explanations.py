@@ -1,5 +1,9 @@
 """A list of explanations that a notebook shows as HTML."""
 
+from __future__ import annotations
+
+from typing import SupportsIndex, overload
+
 from naively.data.html import more, section
 from naively.explanation.explanation import Explanation
 
@@ -7,7 +11,14 @@ MAX_SHOWN = 10  # explanations in a notebook
 
 
 class Explanations(list[Explanation]):
-    """The explanations of some rows, in their order. It is a list."""
+    """The explanations of some rows, in their order. It is a list, and so is a slice of it."""
+
+    @overload
+    def __getitem__(self, index: SupportsIndex) -> Explanation: ...
+    @overload
+    def __getitem__(self, index: slice) -> Explanations: ...
+    def __getitem__(self, index: SupportsIndex | slice) -> Explanation | Explanations:
+        return Explanations(super().__getitem__(index)) if isinstance(index, slice) else super().__getitem__(index)
 
     def _repr_html_(self) -> str:
         shown = [explanation._repr_html_() for explanation in self[:MAX_SHOWN]]

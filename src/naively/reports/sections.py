@@ -442,7 +442,7 @@ def provenance_section(entries: Sequence[Entry]) -> str:
     rows = [
         (
             escape(entry.written[:16].replace("T", " ")),
-            escape(entry.act) + ("" if entry.in_force else " (undone)"),
+            escape(entry.act) + ("" if entry.is_current else " (undone)"),
             f"{sign[entry.sign]}{entry.rows:,}" if entry.sign else "",
             bdi(entry.source) if entry.source else "",
             " ".join(bdi(part) for part in (entry.note, entry.comment) if part),

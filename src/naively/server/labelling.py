@@ -52,7 +52,7 @@ def labelled_rows(entries: Iterable[Entry], path: Path) -> dict[int, Entry]:
     """Return the entries that count rows of a pool, by row, in the order of the log; undone ones are left out."""
     labelled: dict[int, Entry] = {}
     for entry in entries:
-        match = COMMENT.fullmatch(entry.comment) if entry.act == "update" and entry.in_force else None
+        match = COMMENT.fullmatch(entry.comment) if entry.act == "update" and entry.is_current else None
         if match and match[2] == path.name:
             labelled[int(match[1]) - 1] = entry
     return labelled

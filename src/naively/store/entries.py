@@ -58,7 +58,7 @@ class Entry:
         The id of the entry that it undoes, or whose rows it forgets.
     absorbed, first, last, sources
         How many entries a compacted entry replaces, the times of the first and the last of these, and their sources.
-    in_force
+    is_current
         False if the entry is undone.
     note
         What an entry without rows records: what was tuned, what a salvage lost.
@@ -80,7 +80,7 @@ class Entry:
     first: str | None = None
     last: str | None = None
     sources: tuple[str, ...] = ()
-    in_force: bool = True
+    is_current: bool = True
     note: str = ""
     before: PredictedBefore | None = None
 
@@ -128,12 +128,14 @@ class StoredEntry(NamedTuple):
             return Span(self.time, self.time, (self.source,), value["note"])
         return Span(value["first"], value["last"], tuple(str(source) for source in value["sources"]))
 
-    def public(self, in_force: bool = True) -> Entry:
+    def public(self, is_current: bool = True) -> Entry:
         """Return the entry as the log shows it."""
         first, last, sources, note = self.span_fields()
         corrects = None if self.corrects is None else self.corrects.hex()
         n_absorbed = len(self.absorbed or b"") // ID_BYTES
-        return Entry(self.number, self.id.hex(), *self[2:9], corrects, n_absorbed, first, last, sources, in_force, note)
+        return Entry(
+            self.number, self.id.hex(), *self[2:9], corrects, n_absorbed, first, last, sources, is_current, note
+        )
 
     def absorbed_ids(self) -> frozenset[bytes]:
         """Return the ids of the entries that a compacted entry replaces."""

@@ -126,7 +126,7 @@ class Ledger:
     >>> ledger.model().class_counts.tolist()
     [2.0, 1.0]
     >>> _ = ledger.undo(entry.id, comment="a mistake")
-    >>> [(e.act, e.rows, e.source, e.in_force) for e in ledger.log()]
+    >>> [(e.act, e.rows, e.source, e.is_current) for e in ledger.log()]
     [('fit', 2, 'first.csv', True), ('update', 1, 'anna', False), ('undo', 0, '', True)]
     """
 

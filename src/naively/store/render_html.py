@@ -19,7 +19,7 @@ def as_html(path: Path, model: Model, entries: Sequence[Entry]) -> str:
     lines = [
         [
             entry.time,
-            entry.act if entry.in_force else f"{entry.act} (undone)",
+            entry.act if entry.is_current else f"{entry.act} (undone)",
             entry.source,
             entry.comment,
             f"{entry.rows:,}",

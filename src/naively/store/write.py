@@ -139,4 +139,4 @@ def _release(target: Path) -> None:
         except sqlite3.OperationalError:
             mode = "wal"
     if mode != "delete":
-        raise InputError(f"{target}: another process has it open: close it there, or give another name.")
+        raise InputError(f"{target}: this or another process has it open: close it there, or give another name.")

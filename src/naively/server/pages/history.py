@@ -41,7 +41,7 @@ async def history(page: Page) -> JsonObject:
 
 def _plain(entry: Entry, undone: set[str | None]) -> JsonObject:
     """Return an entry as plain data, with whether it can be undone."""
-    can_undo = entry.in_force and entry.act in UNDOABLE and entry.id not in undone
+    can_undo = entry.is_current and entry.act in UNDOABLE and entry.id not in undone
     return {**as_plain(entry), "can_undo": can_undo}
 
 

@@ -155,6 +155,6 @@ async def _lesson(page: Page) -> JsonObject:
             "entry": matches[0].id,
             "label": page.parameter("label") or "",
             "before": page.parameter("before"),
-            "is_undone": not matches[0].in_force,
+            "is_undone": not matches[0].is_current,
         }
     }
