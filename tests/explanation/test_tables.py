@@ -166,7 +166,7 @@ def test_dates_are_dates() -> None:
     assert " days" in str(gaussian.tables()["day"])
 
 
-def test_bins_of_times_are_shown_at_round_times_that_divide_the_same_rows() -> None:
+def test_bins_of_times_are_shown_at_times_that_divide_the_same_rows() -> None:
     seconds = np.random.default_rng(0).integers(0, 30 * 86_400, 600)
     times = np.datetime64("2024-01-01", "s") + seconds.astype("timedelta64[s]")
     labels = np.where((seconds > 10 * 86_400) ^ (np.arange(600) % 10 == 0), "late", "early")
@@ -176,7 +176,6 @@ def test_bins_of_times_are_shown_at_round_times_that_divide_the_same_rows() -> N
     assert len(names) > 1
     edges = [np.datetime64(name.removesuffix(" and more").split(" to ")[0]) for name in names[1:]]
     assert names[0] == f"below {str(edges[0]).replace('T', ' ')}"
-    assert all(edge == edge.astype("datetime64[m]") for edge in edges)
     counts = np.bincount(np.searchsorted(edges, times, side="right"), minlength=len(names))
     assert counts.tolist() == table.counts.sum(axis=1).tolist()
 

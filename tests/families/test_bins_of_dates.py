@@ -21,4 +21,4 @@ def test_bins_of_times_keep_their_cuts() -> None:
     times = [datetime(2020, 1, 1) + timedelta(hours=k) for k in range(200)]
     model = naively.fit({"time": times}, ["a"] * 100 + ["b"] * 100, columns={"time": naively.Binned()}, tune=False)
     (explanation,) = model.explain({"time": [datetime(2020, 1, 1, 5)]}, leave_out=False)
-    assert explanation.contributions[0].shown == "2020-01-01T05:00:00 (below 2020-01-05T03:30:00)"
+    assert explanation.contributions[0].shown == "2020-01-01 05:00 (below 2020-01-05 03:30)"

@@ -308,20 +308,19 @@ def format_interval(cuts: Floats, b: int, kind: str) -> str:
 
 
 def _shown_cuts(parameters: BinnedParameters, j: int, kind: str) -> Floats:
-    """Return the cuts of a column as they are shown: those of dates at a round time between the same counted dates.
+    """Return the cuts of a column as they are shown: those of dates at the next second or midnight.
 
-    That is a midnight if there is one between them, or else a full hour or minute.
+    They divide the same counted dates. A cut between two days lies at noon of one of them, or at midnight.
     """
     cuts = parameters.column_cuts(j)
     if kind != "date":
         return cuts
     place = parameters.column_bins(j)
-    first = parameters.first_key[place.start + 1 : place.stop]
-    above, below = np.append(parameters.low, np.inf)[first], parameters.high[np.maximum(first - 1, 0)]
+    smallest = np.append(parameters.low, np.inf)[parameters.first_key[place.start + 1 : place.stop]]
     shown = cuts
-    for seconds in (60, 3_600, SECONDS_OF_A_DAY):
-        latest = np.floor(np.minimum(above, cuts + seconds) / seconds) * seconds
-        shown = np.where(latest > below, latest, shown)
+    for seconds in (1, SECONDS_OF_A_DAY):
+        next_one = np.ceil(cuts / seconds) * seconds
+        shown = np.where(next_one <= smallest, next_one, shown)
     return shown
 
 

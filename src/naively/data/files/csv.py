@@ -49,13 +49,14 @@ EXPECTED_VALUES = {"double": "a number", "int64": "a whole number", "bool": "tru
 class OtherTypeError(InputError):
     """A cell that does not have the type of its column so far; `column` may be read as `wider` instead.
 
-    `row` is its row, counted from 0 over all files, if file and line are not known yet.
+    `row` is its row, counted from 0 over all files, if file and line are not known yet. `message` is without advice.
     """
 
-    def __init__(self, message: str, column: str, wider: str, row: int | None = None) -> None:
+    def __init__(self, message: str, column: str, wider: str, row: int | None = None, advice: str = "") -> None:
         """Name the column, and the type that it can be read as."""
-        super().__init__(message if row is None else f"row {row + 1:,}: {message}")
-        self.message = message
+        text = f"{message} {advice}".rstrip()
+        super().__init__(text if row is None else f"row {row + 1:,}: {text}")
+        self.message, self.advice = message, advice
         self.column = column
         self.wider = wider
         self.row = row
@@ -268,7 +269,9 @@ def _parse(
     except pa.ArrowInvalid as error:
         problem = _translate_error(source, how, layout, str(error))
         if isinstance(problem, OtherTypeError):
-            problem = InputError(f"{problem} Standard input cannot be read again as another type: save it to a file.")
+            problem = InputError(
+                f"{problem.message} Standard input cannot be read again as another type: save it to a file."
+            )
         raise problem from None
     if not table.num_rows:
         return pa.RecordBatch.from_pylist([], schema=table.schema)
@@ -427,10 +430,10 @@ def _translate_error(source: Source, how: Files, layout: Layout, message: str) -
         wider = "number" if kind == "int64" and is_number(value.replace(how.decimal, ".")) else "string"
         expected = EXPECTED_VALUES.get(kind, f"a {kind}")
         return OtherTypeError(
-            f"{given}, line {line}: column {name!r} is {value!r}, but should be {expected}. Correct the cell or "
-            "leave it empty; --bad-rows skip leaves out such rows.",
+            f"{given}, line {line}: column {name!r} is {value!r}, but should be {expected}.",
             name,
             wider,
+            advice="Correct the cell or leave it empty; --bad-rows skip leaves out such rows.",
         )
     ragged = re.search(r"Expected (\d+) columns, got (\d+)", message)
     if ragged:

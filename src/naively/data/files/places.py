@@ -64,7 +64,7 @@ def with_place(error: OtherTypeError, files: Files | None) -> InputError:
     if error.row is None or files is None:
         return error
     place = places_of_rows(files, [error.row]).get(error.row, f"row {error.row + 1:,}")
-    return OtherTypeError(f"{place}: {error.message}", error.column, error.wider)
+    return OtherTypeError(f"{place}: {error.message}", error.column, error.wider, advice=error.advice)
 
 
 def report_bad_rows(bad: BadRows) -> None:

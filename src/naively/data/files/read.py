@@ -108,9 +108,10 @@ def retry_with_wider_types(
             return read(types)
         except OtherTypeError as error:
             if not can_retry or types.get(error.column) == error.wider:
-                raise OtherTypeError(f"{error} {advice}".rstrip(), error.column, error.wider) from None
+                advice = f"{error.advice} {advice}".strip()
+                raise OtherTypeError(error.message, error.column, error.wider, error.row, advice) from None
             types = {**types, error.column: error.wider}
-            warn_user(f"{error} It is read as {error.wider}.", LeftOutWarning)
+            warn_user(f"{error.message} It is read as {error.wider}.", LeftOutWarning)
 
 
 def _read_all(
