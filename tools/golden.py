@@ -92,6 +92,7 @@ RENAMED = {  # new name → old name: keys of JSON objects, and words in the tex
     "default_weight": "common",
     "var_smoothing": "added",
     "pool_zero_variance": "borrow",
+    "is_current": "in_force",
     "Binned": "Numeric",
     "NumberSummary": "Measured",
     "EmptyStatistic": "Nothing",
