@@ -257,7 +257,7 @@ def labelled_batches(
     for table in _tables(X, y, weight, types, like) if is_streamed else [_read_table(X, y, weight, like)]:
         first_row, n_rows = n_rows, n_rows + table.n_rows
         batch = _label_rows(table, labels, weights, slice(first_row, n_rows), is_last=not is_streamed)
-        if like is not None:
+        if like is not None and like.classes and type(like.classes[0]) is int:
             batch = replace(batch, classes=_as_integers(batch.classes, like.classes))
         is_labelled = batch.label >= 0
         counted.n_rows += table.n_rows

@@ -11,6 +11,7 @@ generators, OOPSLA 2014 (its finaliser).
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -40,8 +41,19 @@ def hash_numbers(x: NDArray[Any]) -> Hashes:
 
 def hash_values(values: Sequence[Value]) -> Hashes:
     """Return the hash of each value: of strings by their bytes, of numbers and booleans as numbers."""
+    texts = [value for value in values if isinstance(value, str)]
+    if len(texts) == len(values):
+        return hash_texts(texts)
     out = np.empty(len(values), np.uint64)
     is_text = np.array([isinstance(value, str) for value in values], dtype=np.bool_)
-    out[is_text] = hash_texts([value for value in values if isinstance(value, str)])
+    out[is_text] = hash_texts(texts)
     out[~is_text] = hash_numbers(np.array([float(value) for value in values if not isinstance(value, str)]))
     return out
+
+
+@lru_cache(maxsize=64)
+def mixed_hashes(values: Sequence[Value]) -> Hashes:
+    """Return mix(hash) of each name of a column or class; they are the same for every batch of rows."""
+    hashes = mix(hash_values(values))
+    hashes.flags.writeable = False
+    return hashes

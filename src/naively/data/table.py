@@ -13,7 +13,6 @@ from numpy.typing import NDArray
 
 from naively._kernels.cells import column_range
 from naively._kernels.row_hash import add_number_hashes
-from naively._kernels.text import hash_texts
 from naively.data.columns import (
     FIRST_CODE,
     UNCHANGED,
@@ -39,7 +38,7 @@ from naively.data.names import (
     similar_names,
 )
 from naively.data.plain import CellValue
-from naively.data.row_hash import KEY, MISSING, Hashes, hash_numbers, mix
+from naively.data.row_hash import KEY, MISSING, Hashes, hash_numbers, mix, mixed_hashes
 from naively.data.views import Codes, Numbers, Piece, Texts, is_sparse
 from naively.errors import InputError
 
@@ -156,7 +155,7 @@ class Table(ABC):
         return self._hash_rows(self.names)
 
     def _hash_rows(self, names: Names) -> Hashes:
-        return mix(self._sum_of_hashes(names, mix(hash_texts(list(names)))) + KEY)
+        return mix(self._sum_of_hashes(names, mixed_hashes(names)) + KEY)
 
     @abstractmethod
     def _sum_of_hashes(self, names: Names, salt: Hashes) -> Hashes:

@@ -14,7 +14,7 @@ import numpy as np
 from naively._kernels.types import Bools, Wholes
 from naively.data.labelled import Label, LabelledRows
 from naively.data.names import Names
-from naively.data.row_hash import hash_values, mix
+from naively.data.row_hash import mixed_hashes
 from naively.data.table import Table
 from naively.statistics.row_hashes import HASH_BITS
 
@@ -71,7 +71,7 @@ def _content(table: Table, names: Names) -> Wholes:
 
 
 def _of_classes(classes: Sequence[Label]) -> Wholes:
-    return mix(hash_values(classes)).astype(np.int64) & CLASS_MASK
+    return mixed_hashes(classes).astype(np.int64) & CLASS_MASK
 
 
 def as_counted(model: Model, table: Table) -> Table:

@@ -28,6 +28,7 @@ import struct
 import zlib
 from collections.abc import Mapping, Sequence
 from dataclasses import fields
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -140,14 +141,23 @@ def encode_value(value: Any, arrays: list[Array]) -> str:
         return f"[{','.join([encode_value(item, arrays) for item in value])}]"
     if statistic_named(kind.__name__) is kind:
         value = value.without_unused()
-        values = [(field, getattr(value, field.name)) for field in fields(value)]
-        written = [(f.name, part) for f, part in values if part is not None or f.default is not None]
-        parts = [f'"{name}":{encode_value(part, arrays)}' for name, part in written]
+        values = [(name, getattr(value, name), is_optional) for name, is_optional in _fields(kind)]
+        parts = [
+            f'"{name}":{encode_value(part, arrays)}'
+            for name, part, is_optional in values
+            if part is not None or not is_optional
+        ]
         name = STORED_NAMES.get(kind.__name__, kind.__name__)
         return f'{{"statistic":"{name}","fields":{{{",".join(parts)}}}}}'
     if kind is tuple or value is None or isinstance(value, PLAIN_TYPES):
         return COMPACT_JSON.encode(value)
     raise InputError(f"a {kind.__name__} cannot be written to a model file.")
+
+
+@cache
+def _fields(statistic: type) -> list[tuple[str, bool]]:
+    """Return the name of each field of a statistic, and whether it is not written where it is None."""
+    return [(field.name, field.default is None) for field in fields(statistic)]
 
 
 def decode_value(value: Any, arrays: list[Array]) -> Any:

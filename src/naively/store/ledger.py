@@ -449,7 +449,7 @@ class Ledger:
                 "set the empirical prior (tune with prior='empirical'), update it, and give a prior that names "
                 "this class."
             )
-        if not new_classes:
+        if not new_classes and not set(counts.classes) <= set(self._sum.base[0].classes):
             refuse_new_classes(self._sum.classes, counts.classes)
 
     def undo(

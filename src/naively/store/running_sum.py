@@ -73,8 +73,8 @@ class RunningSum:
     """The sum of the entries up to `head`; equation (1) is computed when `model` is first needed.
 
     `base` is what the first snapshot holds, or the first entry; `recent` is what the second snapshot holds; `pending`
-    are the entries after them. `schema` is the schema of the sum. `snapshot_digest` identifies the first snapshot, and
-    is empty if there is none.
+    are the entries after them, with `pending_bytes` of payload. `schema` is the schema of the sum. `snapshot_digest`
+    identifies the first snapshot, and is empty if there is none.
     """
 
     meta: Meta
@@ -84,6 +84,7 @@ class RunningSum:
     pending: tuple[Counts, ...] = ()
     schema: Schema | None = None
     snapshot_digest: bytes = b""
+    pending_bytes: int = 0
 
     @classmethod
     def of_base(cls, meta: Meta, head: Head, base: tuple[Counts, ...], snapshot_digest: bytes = b"") -> RunningSum:
@@ -96,20 +97,23 @@ class RunningSum:
 
         SchemaError if their columns do not agree with those of the sum.
         """
-        base, pending, schema = self.base, [*self.pending], self.schema
+        base, pending, schema, n_bytes = self.base, [*self.pending], self.schema, self.pending_bytes
         for part in counts:
             if schema is None:
                 base, schema = (part,), part.schema
                 continue
             pending.append(part)
+            n_bytes += len(part.payload)
             if part.schema is not schema:
                 schema = merge.unite(schema, part.schema)  # the same object if they are equal
-        return replace(self, head=head, base=base, pending=tuple(pending), schema=schema)
+        return RunningSum(
+            self.meta, head, base, self.recent, tuple(pending), schema, self.snapshot_digest, pending_bytes=n_bytes
+        )
 
     @property
     def is_snapshot_due(self) -> bool:
         """Return whether so much follows the last snapshot that one should be written."""
-        n_bytes = sum(len(part.payload) for part in self.pending)
+        n_bytes = self.pending_bytes
         return (
             len(self.pending) > MAX_PENDING_ENTRIES
             or (not self.snapshot_digest and self.head.entries > MAX_PENDING_ENTRIES)
@@ -282,7 +286,7 @@ def write_snapshot(log: Log, total: RunningSum) -> RunningSum:
         if n_bytes <= MIN_SNAPSHOT_BYTES or n_bytes * MAX_PENDING_SHARE <= total.base_bytes:
             execute("DELETE FROM snapshot WHERE digest != ?", (total.snapshot_digest,))
             execute(_INSERT, row)
-            return replace(total, recent=since.counts(added, removed), pending=())
+            return replace(total, recent=since.counts(added, removed), pending=(), pending_bytes=0)
     row = _snapshot_row(log, total.head, total.sums)
     *_, added, removed, digest = row
     execute("DELETE FROM snapshot")
