@@ -20,6 +20,7 @@ NAMES = (
     "tuning",
     "serve",
     "quality",
+    "reported",
     "together",
     "export",
     "databases",

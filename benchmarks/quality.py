@@ -41,10 +41,13 @@ class Task:
     text: bool
 
 
-def tasks(name: str, folder: Path, splits: int) -> Iterator[Task]:
-    """Yield the splits of a data set: as published, by time, or at random with a seed."""
+def tasks(name: str, folder: Path, splits: int, at_random: bool = False) -> Iterator[Task]:
+    """Yield the splits of a data set: as published, by time, or at random with a seed and the same class shares.
+
+    With `at_random`, rows are drawn without regard to order, published splits or classes.
+    """
     import pandas as pd
-    from sklearn.model_selection import StratifiedShuffleSplit
+    from sklearn.model_selection import ShuffleSplit, StratifiedShuffleSplit
 
     text = name in TEXTS
     path = folder / ("text" if text else "tables") / (name + (".parquet" if name.startswith("20") else ".csv"))
@@ -55,7 +58,9 @@ def tasks(name: str, folder: Path, splits: int) -> Iterator[Task]:
     published = frame.pop("split") if "split" in frame else None
     y = frame.pop(target).to_numpy()
     x: Any = frame["text"] if text else frame
-    if published is not None:
+    if at_random:
+        trains = list(ShuffleSplit(splits, test_size=1 / 3, random_state=0).split(np.zeros(len(y))))
+    elif published is not None:
         trains = [(np.flatnonzero(published == "train"), np.flatnonzero(published != "train"))]
     elif name.startswith("stream"):
         trains = [(np.arange(2 * len(y) // 3), np.arange(2 * len(y) // 3, len(y)))]
