@@ -18,11 +18,23 @@ from naively.families.evidence import Z
 
 
 class Estimate(NamedTuple):
-    """A number and its 95 % interval; NaN if it is undefined."""
+    """A number and its 95 % interval; NaN if it is undefined.
+
+    >>> accuracy = Estimate(0.75, 0.5, 0.875)
+    >>> print(accuracy, f"{accuracy:.0%}", float(accuracy))
+    0.7500  (0.5000 – 0.8750) 75% 0.75
+    """
 
     value: float
     low: float
     high: float
+
+    def __float__(self) -> float:
+        return self.value
+
+    def __format__(self, spec: str) -> str:
+        """Format the number alone; without a specification, the interval too."""
+        return format(self.value, spec) if spec else str(self)
 
     def __str__(self) -> str:
         return "–" if math.isnan(self.value) else f"{self.value:.4f}  ({self.low:.4f} – {self.high:.4f})"
