@@ -49,6 +49,7 @@ SparseMatrix: TypeAlias = tuple[Array, Array, Array]  # data, indices, indptr
 # any. The classes of a token must not repeat. A token whose base is NaN is unknown.
 SparseWeights: TypeAlias = tuple[Floats, Wholes, Codes32, Floats]
 MAX_COMPARED_CLASSES = 16  # labels are compared with each of this many classes, which is faster than to index by them
+MIN_COMPARED_LABELS = 256  # … if there are at least this many labels
 _Arrays = tuple[Wholes, Codes32, Floats, Wholes]
 
 
@@ -69,7 +70,7 @@ def count_labels(label: Codes32, n_classes: int) -> Wholes:
     if label.size and (label.min() < 0 or label.max() >= n_classes):
         wrong = int(np.argmax((label < 0) | (label >= n_classes)))
         raise ValueError(f"label of row {wrong} is {label[wrong]}; labels must lie in [0, {n_classes})")
-    if n_classes <= MAX_COMPARED_CLASSES:
+    if n_classes <= MAX_COMPARED_CLASSES and label.size >= MIN_COMPARED_LABELS:
         return np.array([np.count_nonzero(label == c) for c in range(n_classes)], dtype=np.int64)
     return np.bincount(label, minlength=n_classes).astype(np.int64, copy=False)
 

@@ -65,9 +65,10 @@ def total(models: Sequence[Model]) -> Model | None:
 
 def _sum_of_hashes(models: Sequence[Model]) -> RowHashes | None:
     """Return which rows the models have counted; None if one of them does not know."""
-    hashes = [model.row_hashes for model in models if model.row_hashes is not None or model.class_weights.rows.any()]
-    known = [part for part in hashes if part is not None]
-    return RowHashes.sum_of(known) if known and len(known) == len(hashes) else None
+    known = [model.row_hashes for model in models if model.row_hashes is not None]
+    if not known or any(model.row_hashes is None and model.class_weights.rows.any() for model in models):
+        return None
+    return RowHashes.sum_of(known)
 
 
 def subtract(a: Model, b: Model) -> Model:

@@ -338,7 +338,8 @@ class DropIn(Estimator, Generic[S]):
         schema, family, prior = model.schema, self._family(), self._class_prior()
         if schema.blocks[0].family != family:
             schema = Schema(schema.names, (replace(schema.blocks[0], family=family),))
-        self.model_ = replace(model, schema=schema, prior=prior)
+        if schema is not model.schema or prior is not model.prior:
+            self.model_ = replace(model, schema=schema, prior=prior)
         return self
 
     def _read(self, X: TableLike) -> MatrixTable:
