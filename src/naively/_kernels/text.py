@@ -96,7 +96,6 @@ class Options:
         return Options, tuple(getattr(self, f.name) for f in fields(self) if f.init)
 
 
-MAX_HASH_BITS = 31
 DEFAULT_OPTIONS = Options()
 
 

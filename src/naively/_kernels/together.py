@@ -19,7 +19,6 @@ from naively._kernels.types import Array, Codes32, Floats, Wholes
 
 MAX_COLUMNS = 8  # of a table
 MAX_CUTS = 5  # of a number in a table
-NO_PATH = int(np.array(np.nan).view(np.int64))
 
 
 class PlanArrays(NamedTuple):

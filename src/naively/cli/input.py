@@ -93,11 +93,6 @@ def name_file_in_errors(data: Files | None, *others: str) -> Iterator[None]:
         raise
 
 
-def read_tables(model: Model, data: Files) -> Iterator[tuple[pa.Table, Table]]:
-    """Yield the rows of the data in tables: as they are written, and as the columns that the model reads."""
-    return read_like(model, data, follow=show_progress)
-
-
 def read_numbered_rows(model: Model, data: Files, numbers: tuple[int, ...]) -> Table:
     """Read single rows of the data by their numbers, counted from 1."""
     rows: dict[int, Table] = {}

@@ -32,8 +32,6 @@ from naively.store.running_sum import RunningSum, count_rows
 from naively.store.sqlite import DECODE_ERRORS, DamagedError
 from naively.store.write import write_model
 
-KEY_BYTES = 16
-
 
 class Taught(NamedTuple):
     """What a change by key did: the new entries, and how many rows were new, known before, moved and unknown."""
