@@ -106,14 +106,40 @@ def test_learn_then_forget_is_nothing_however_the_mail_comes_back(model_path: Pa
     assert counts_of(model_path) == before
 
 
-def test_another_class_is_forget_and_count_in_one_change(model_path: Path) -> None:
+def test_another_class_is_one_entry_and_one_undo(model_path: Path) -> None:
+    before = counts_of(model_path)
     with MailModel(model_path) as model:
         taught = model.learn(read_all("spam", 1), "ham")
-        assert [(entry.act, entry.rows) for entry in taught.entries] == [("forget", 1), ("update", 1)]
+        assert [(entry.act, entry.rows, entry.note) for entry in taught.entries] == [("relabel", 1, "spam → ham")]
         assert model.ledger.model().class_counts.tolist() == [61.0, 59.0]
         (position,) = model.positions(read_all("spam", 1))
         assert position is not None
         assert position.label == "ham"
+        back = model.learn([*read_all("spam", 1), *read_all("spam", 2, 700)], "spam", source="corrected")
+        assert [(entry.act, entry.rows, entry.note) for entry in back.entries] == [
+            ("relabel", 3, "ham → spam: 1, new: 2")
+        ]
+        assert (back.n_new, back.n_moved) == (2, 1)
+        assert model.ledger.model().class_counts.tolist() == [60.0, 62.0]
+        model.ledger.undo(back.entries[0].id)
+        model.ledger.undo(taught.entries[0].id)
+    assert counts_of(model_path) == before
+
+
+def test_a_moved_mail_can_be_moved_and_forgotten_again(model_path: Path) -> None:
+    before = counts_of(model_path)
+    mail = read_all("spam", 1, 700)
+    with MailModel(model_path) as model:
+        model.learn(mail, "spam", by_person=False)
+        assert model.learn(mail, "spam", source="anna").entries[0].note == "spam"  # a person has confirmed it
+        model.learn(mail, "ham", source="ben")
+        (position,) = model.positions(mail)
+        assert position is not None
+        assert (position.label, position.source) == ("ham", "ben")
+    with MailModel(model_path) as again:
+        assert again.positions(mail) == [position]
+        assert again.forget(mail).n_forgotten == 1
+    assert counts_of(model_path) == before
 
 
 def test_a_mail_that_was_never_learnt_is_not_unlearnt(model_path: Path) -> None:

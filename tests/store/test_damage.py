@@ -185,7 +185,7 @@ def test_salvage_of_random_damage(tmp_path: Path) -> None:
         "CREATE VIRTUAL TABLE f USING fts5(x)",
         "ALTER TABLE head ADD COLUMN evil TEXT DEFAULT 3",
         "DROP TABLE snapshot; CREATE VIEW snapshot AS SELECT 1 AS entries",
-        "PRAGMA user_version=2",
+        "PRAGMA user_version=3",
         "PRAGMA application_id=0",
     ],
 )
@@ -197,7 +197,7 @@ def test_foreign_tables_and_triggers(statement: str, tmp_path: Path) -> None:
     connection.close()
     before = path.read_bytes()
     for read in (naively.load, naively.open):
-        with pytest.raises(InputError, match=r"is refused: it holds|has format 2|is not a model file"):
+        with pytest.raises(InputError, match=r"is refused: it holds|has format 3|is not a model file"):
             read(path)
     assert path.read_bytes() == before
 

@@ -24,13 +24,14 @@ def compact(log: Log, total: RunningSum, comment: str) -> tuple[StoredEntry, Run
         absorbed += entry.id + (entry.absorbed or b"")
         if entry.id in undone:
             continue
-        if entry.sign > 0:
-            span = entry.span_fields()
-            times += [span.first, span.last]
-            sources |= dict.fromkeys(span.sources)
-        if entry.fingerprints is not None:
-            for fingerprint, n in unpack_fingerprints(entry.fingerprints).items():
-                fingerprints[fingerprint] += entry.sign * n
+        for part in entry.parts():
+            if part.sign > 0:
+                span = part.span_fields()
+                times += [span.first, span.last]
+                sources |= dict.fromkeys(span.sources)
+            if part.fingerprints is not None:
+                for fingerprint, n in unpack_fingerprints(part.fingerprints).items():
+                    fingerprints[fingerprint] += part.sign * n
     model = total.model
     log.clear()
     compacted = log.new_entry(

@@ -44,12 +44,16 @@ def _counts_by_entry(path: str | Path) -> dict[bytes, Model]:
     with open_file(path) as (log, meta):
         entries = list(log.after())
         undone = log.undone_ids()
-        counting = [entry for entry in entries if entry.sign and entry.id not in undone]
-        counts = {e.id: meta.apply(log.counts(e).model) for e in counting if e.sign > 0}
-        for entry in counting:
-            if entry.sign < 0:
-                ids = reversed(counts) if entry.corrects is None else [entry.corrects]
-                _subtract_from_first(counts, ids, log.counts(entry).model)
+        parts = [part for entry in entries if entry.id not in undone for part in entry.parts()]
+        added: dict[bytes, list[Model]] = {}
+        for part in parts:
+            if part.sign > 0:
+                added.setdefault(part.id, []).append(meta.apply(log.counts(part).model))
+        counts = {id_: _sum(models, path) for id_, models in added.items()}
+        for part in parts:
+            if part.sign < 0:
+                ids = reversed(counts) if part.corrects is None else [part.corrects]
+                _subtract_from_first(counts, ids, log.counts(part).model)
         return counts
 
 

@@ -151,8 +151,8 @@ def _salvage(
     for number in _entry_numbers(log, notes):
         try:
             entry = log.read(number)
-            if entry.sign:
-                _ = log.counts(entry).model  # refuses what cannot be decoded
+            for part in log.counts_of([entry], ()):
+                _ = part.model  # refuses what cannot be decoded
             intact.append(entry)
         except READ_ERRORS as error:
             reason = str(error) if isinstance(error, DamagedError) else f"entry {number} cannot be read ({error})"
@@ -193,7 +193,7 @@ def _without_orphans(entries: list[StoredEntry], lost: list[tuple[int, str]]) ->
     known = {entry.id for entry in entries}.union(*(entry.absorbed_ids() for entry in entries))
     remaining = []
     for entry in entries:
-        if entry.corrects is None or entry.corrects in known:
+        if entry.corrected_ids() <= known:
             remaining.append(entry)
         else:
             lost.append((entry.number, f"entry {entry.number} corrects an entry that is lost"))
@@ -203,17 +203,22 @@ def _without_orphans(entries: list[StoredEntry], lost: list[tuple[int, str]]) ->
 def _without_impossible_forgets(entries: list[StoredEntry], log: Log, lost: list[tuple[int, str]]) -> list[StoredEntry]:
     """Drop forgets that are not attributed to an entry and whose rows were in lost entries."""
     undone = undone_among((entry.id, entry.act, entry.corrects) for entry in entries)
-    counting = [entry for entry in entries if entry.sign and entry.id not in undone]
-    forgets = [entry for entry in counting if entry.act == "forget" and entry.corrects is None]
+    forgets = [
+        entry
+        for entry in entries
+        if entry.id not in undone and any(part.sign < 0 and part.corrects is None for part in entry.parts())
+    ]
     if not forgets:
         return entries
-    model = AddedAndRemoved.of(log.counts(entry) for entry in counting if entry not in forgets).difference()
+    others = (entry for entry in entries if entry not in forgets)
+    model = AddedAndRemoved.of(log.counts_of(others, undone)).difference()
     dropped = set()
     for entry in forgets:
         try:
             if model is None:
                 raise InputError("every other entry is undone")
-            model = model - log.counts(entry).model
+            for part in log.counts_of([entry], ()):
+                model = model - part.model if part.sign < 0 else model + part.model
         except InputError:
             dropped.add(entry.id)
             lost.append((entry.number, f"entry {entry.number} forgets rows that are lost"))

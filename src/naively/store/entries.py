@@ -12,7 +12,7 @@ from __future__ import annotations
 import json
 import secrets
 import sqlite3
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
@@ -26,7 +26,15 @@ from naively.model.model import Model
 from naively.schema.schema import Schema
 from naively.store.codec import Classes, decode_counts, encode_counts, open_payload
 from naively.store.meta import Meta, digest_of, read_meta
-from naively.store.sqlite import DECODE_ERRORS, DamagedError, close_reader, open_to_read, translate_file_errors
+from naively.store.sqlite import (
+    DECODE_ERRORS,
+    FORMAT,
+    FORMAT_WITH_RELABELS,
+    DamagedError,
+    close_reader,
+    open_to_read,
+    translate_file_errors,
+)
 
 if TYPE_CHECKING:
     from naively.evaluation.before import PredictedBefore
@@ -34,6 +42,8 @@ if TYPE_CHECKING:
 ID_BYTES = 16
 ACTS = {"fit": 1, "update": 1, "compact": 1, "forget": -1, "undo": 0, "tune": 0, "salvage": 0}
 ACTS |= {"merge": 0, "copy": 0}  # comments in files that an earlier naively wrote
+RELABEL = "relabel"  # forgets rows and learns them with other labels, in parts that are entries of their own otherwise
+ACTS[RELABEL] = 0
 
 
 @dataclass(frozen=True)
@@ -45,23 +55,24 @@ class Entry:
     number, id
         Its position in the log, from 1; an identifier that is the same in every copy of the entry.
     act
-        What it records: "fit", "update", "compact", "forget", "undo", "tune" or "salvage"; in older files also
-        "merge" and "copy".
+        What it records: "fit", "update", "compact", "forget", "relabel", "undo", "tune" or "salvage"; in older files
+        also "merge" and "copy".
     sign
-        1 if its rows are added, −1 if they are subtracted, 0 if it counts no rows.
+        1 if its rows are added, −1 if they are subtracted, 0 if it counts no rows, or forgets rows and learns them with
+        other labels.
     time, written
-        When its rows were counted, and when it was written. They differ for a forget that is attributed to an entry: it
-        has the time and the source of that entry.
+        When its rows were counted, and when it was written. They differ for a forget or a relabel that is attributed to
+        an entry: it has the time and the source of that entry.
     rows, source, comment
         The number of rows, where they came from, and a comment.
     corrects
-        The id of the entry that it undoes, or whose rows it forgets.
+        The id of the entry that it undoes, or whose rows it forgets or relabels.
     absorbed, first, last, sources
         How many entries a compacted entry replaces, the times of the first and the last of these, and their sources.
     is_current
         False if the entry is undone.
     note
-        What an entry without rows records: what was tuned, what a salvage lost.
+        What a relabel has changed, or an entry without rows records: what was tuned, what a salvage lost.
     before
         How well the rows of an update with `evaluate=True` were predicted before they were learnt; it is not stored.
     """
@@ -101,7 +112,7 @@ class StoredEntry(NamedTuple):
     schema: int
     digest: bytes
     checksum: bytes
-    span: str | None  # JSON: times and sources that a compacted entry covers; note and settings of other acts
+    span: str | None  # JSON: times and sources that a compacted entry covers; parts of a relabel; note, settings
     statistics: bytes | None
     fingerprints: bytes | None
     absorbed: bytes | None  # the ids of the entries that a compacted entry replaces
@@ -128,6 +139,28 @@ class StoredEntry(NamedTuple):
             return Span(self.time, self.time, (self.source,), value["note"])
         return Span(value["first"], value["last"], tuple(str(source) for source in value["sources"]))
 
+    def parts(self) -> Sequence[StoredEntry]:
+        """Return what a relabel forgets and learns, each as a forget or an update; else the entry itself."""
+        if self.act != RELABEL:
+            return (self,)
+        parts, statistics, fingerprints = [], self.statistics or b"", self.fingerprints
+        for head in heads_of_parts(self.span):
+            part = self._replace(
+                act=head.act, sign=ACTS[head.act], time=head.time, rows=head.rows, source=head.source,
+                corrects=head.corrects, span=head.span, statistics=statistics[: head.n_bytes],
+                fingerprints=None if fingerprints is None else fingerprints[: head.n_fingerprint_bytes],
+            )  # fmt: skip
+            statistics = statistics[head.n_bytes :]
+            fingerprints = None if fingerprints is None else fingerprints[head.n_fingerprint_bytes :]
+            parts.append(part)
+        if statistics or fingerprints:
+            raise ValueError("bytes after the parts of a relabel")
+        return parts
+
+    def corrected_ids(self) -> set[bytes]:
+        """Return the ids of the entries that this entry, or one of its parts, corrects."""
+        return {part.corrects for part in self.parts() if part.corrects is not None}
+
     def public(self, is_current: bool = True) -> Entry:
         """Return the entry as the log shows it."""
         first, last, sources, note = self.span_fields()
@@ -140,6 +173,29 @@ class StoredEntry(NamedTuple):
     def absorbed_ids(self) -> frozenset[bytes]:
         """Return the ids of the entries that a compacted entry replaces."""
         return frozenset(split_ids(self.absorbed))
+
+
+class HeadOfPart(NamedTuple):
+    """What the column `span` of a relabel says of each of its parts."""
+
+    act: str
+    time: str
+    source: str
+    rows: int
+    corrects: bytes | None
+    span: str | None
+    n_bytes: int
+    n_fingerprint_bytes: int
+
+
+def heads_of_parts(span: str | None) -> Iterator[HeadOfPart]:
+    """Yield the parts of a relabel, what is forgotten first; raise one of DECODE_ERRORS if they are not valid."""
+    for act, time, source, rows, corrects, inner, *sizes in json.loads(span or "")["parts"]:
+        if act not in ("forget", "update") or type(rows) is not int or not isinstance(source, str):
+            raise ValueError("parts of a relabel")
+        if len(sizes) != 2 or any(type(size) is not int or size < 0 for size in sizes):
+            raise ValueError("sizes of the parts of a relabel")
+        yield HeadOfPart(act, time, source, rows, None if corrects is None else bytes.fromhex(corrects), inner, *sizes)
 
 
 class Span(NamedTuple):
@@ -285,15 +341,19 @@ class Log:
             span = entry.span_fields()
             for moment in (entry.time, entry.written, span.first, span.last):
                 datetime.fromisoformat(moment)
+            if entry.act == RELABEL:
+                for part in entry.parts():
+                    for moment in (part.time, *part.span_fields()[:2]):
+                        datetime.fromisoformat(moment)
             is_intact = (
                 entry.digest == self._digest(entry)
                 and ACTS.get(entry.act) == entry.sign
-                and (entry.sign == 0) == (entry.statistics is None)
+                and (entry.sign == 0 and entry.act != RELABEL) == (entry.statistics is None)
                 and type(entry.rows) is int
                 and isinstance(entry.source + entry.comment + span.note, str)
                 and isinstance(entry.id, bytes)
                 and all(blob is None or isinstance(blob, bytes) for blob in blobs)
-                and all(len(id_) == ID_BYTES for id_ in (entry.id, entry.corrects) if id_ is not None)
+                and all(len(id_) == ID_BYTES for id_ in (entry.id, *entry.corrected_ids()))
                 and len(entry.absorbed or b"") % ID_BYTES == 0
             )
         except DECODE_ERRORS as error:
@@ -305,8 +365,21 @@ class Log:
         return digest_of(*_digest_fields(entry), self.schema(entry.schema)[1])
 
     def counts(self, entry: StoredEntry) -> Counts:
-        """Return the counts of an entry that counts rows."""
+        """Return the counts of an entry that counts rows, or of a part of a relabel."""
         return Counts(entry.sign, self.schema(entry.schema)[0], entry.statistics or b"", origin=entry)
+
+    def counts_of(self, entries: Iterable[StoredEntry], undone: Collection[bytes]) -> Iterator[Counts]:
+        """Yield the counts of all parts of entries, without those that are undone."""
+        for entry in entries:
+            if entry.id not in undone:
+                yield from (self.counts(part) for part in entry.parts() if part.sign)
+
+    def attributed_forgets(self) -> Iterator[StoredEntry]:
+        """Yield the forgets that are attributed to an entry, parts of relabels too; without those that are undone."""
+        undone = self.undone_ids()
+        for entry in self.select(f"(act = 'forget' AND corrects NOT NULL) OR act = '{RELABEL}'"):
+            if entry.id not in undone:
+                yield from (part for part in entry.parts() if part.sign < 0 and part.corrects is not None)
 
     def undone_ids(self) -> set[bytes]:
         """Return the ids of the entries that are undone."""
@@ -373,6 +446,8 @@ class Log:
         digest = self._digest(entry)
         written = entry._replace(number=number + 1, digest=digest, checksum=digest_of(before, digest))
         self.connection.execute(_INSERT, written)
+        if entry.act == RELABEL:
+            self.connection.execute(f"PRAGMA user_version={FORMAT_WITH_RELABELS}")  # earlier versions refuse the file
         self.connection.execute("UPDATE head SET entries = ?, checksum = ?", written.head)
         if self._ids:
             self._ids.add(entry.id)
@@ -402,6 +477,7 @@ class Log:
         for table in ("entries", "snapshot", "schemas"):
             self.connection.execute(f"DELETE FROM {table}")
         self.connection.execute("UPDATE head SET entries = ?, checksum = ?", START)
+        self.connection.execute(f"PRAGMA user_version={FORMAT}")
         self._schemas.clear()
         self._ids.clear()
 

@@ -14,7 +14,7 @@ import os
 import secrets
 import tempfile
 from collections import Counter
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import NamedTuple
@@ -25,9 +25,20 @@ from naively.data.labelled import Label, LabelledRows
 from naively.data.read import TableLike
 from naively.families import Family
 from naively.model.count import rows_to_count
-from naively.model.model import Model
-from naively.store.entries import START, Entry, Head, Log, StoredEntry, undone_among
+from naively.store.entries import (
+    ACTS,
+    RELABEL,
+    START,
+    Counts,
+    Entry,
+    Head,
+    Log,
+    StoredEntry,
+    heads_of_parts,
+    undone_among,
+)
 from naively.store.fingerprints import pack_fingerprints, unpack_fingerprints
+from naively.store.relabel import Part, describe_labels, join
 from naively.store.running_sum import RunningSum, count_rows
 from naively.store.sqlite import DECODE_ERRORS, DamagedError
 from naively.store.write import write_model
@@ -64,7 +75,7 @@ class KeyIndex:
         head = log.read_head()
         if head == self.head:
             return
-        columns = "id, act, sign, corrects, source, fingerprints"
+        columns = "id, act, sign, corrects, source, fingerprints, span"
         query = f"SELECT {columns} FROM entries WHERE number > ? ORDER BY number"
         is_known = self.head != START and log.holds(self.head)
         rows = log.connection.execute(query, (self.head.entries if is_known else 0,)).fetchall()
@@ -73,18 +84,19 @@ class KeyIndex:
         if not is_known:
             self._sources = {}
         undone = undone_among((id_, act, corrects) for id_, act, _, corrects, *_ in rows)
-        for id_, _, sign, _, source, fingerprints in rows:
+        for id_, act, sign, _, source, fingerprints, span in rows:
             if not fingerprints or id_ in undone:
                 continue
             try:
-                keys = unpack_fingerprints(fingerprints)
+                parts = _parts_of_relabel(span, fingerprints) if act == RELABEL else [(sign, source, fingerprints)]
+                for sign_of_part, source_of_part, data in parts:
+                    for key in unpack_fingerprints(data):
+                        if sign_of_part > 0:
+                            self._sources[key] = id_, source_of_part
+                        else:
+                            self._sources.pop(key, None)
             except DECODE_ERRORS as error:
                 raise DamagedError(f"the fingerprints of entry {id_.hex()[:8]} cannot be read ({error})") from None
-            for key in keys:
-                if sign > 0:
-                    self._sources[key] = id_, source
-                else:
-                    self._sources.pop(key, None)
         self.head = head
 
     def find(self, key: bytes, classes: Iterable[Label], secret: str) -> Position | None:
@@ -94,6 +106,13 @@ class KeyIndex:
             if position is not None:
                 return Position(label, *position)
         return None
+
+
+def _parts_of_relabel(span: str | None, fingerprints: bytes) -> Iterator[tuple[int, str, bytes]]:
+    """Yield sign, source and fingerprints of each part of a relabel."""
+    for head in heads_of_parts(span):
+        yield ACTS[head.act], head.source, fingerprints[: head.n_fingerprint_bytes]
+        fingerprints = fingerprints[head.n_fingerprint_bytes :]
 
 
 def fingerprint(key: bytes, label: Label, secret: str) -> bytes:
@@ -169,16 +188,15 @@ class KeyedChange:
         (rows,) = rows_to_count(template, X, [label] * n_rows, None)
         return [rows.take(np.array(positions, dtype=np.intp))]
 
-    def forgets(
-        self, X: TableLike, keys: Sequence[bytes], where: dict[int, Position], comment: str
-    ) -> Iterable[tuple[StoredEntry, Model]]:
+    def forgets(self, X: TableLike, keys: Sequence[bytes], where: dict[int, Position], comment: str) -> Iterator[Part]:
         """Yield an entry, with its counts, for each entry and label whose rows are forgotten."""
         groups: dict[Position, list[int]] = {}
         for i, position in where.items():
             groups.setdefault(position, []).append(i)
         for position, members in groups.items():
             counts = count_rows(self.total.template(), self.rows(X, position.label, members))
-            counted_by = next(self.log.select("id = ?", position.entry))
+            entry = next(self.log.select("id = ?", position.entry))
+            counted_by = next(part for part in entry.parts() if part.sign > 0 and part.source == position.source)
             new = self.log.new_entry(
                 "forget",
                 counts,
@@ -189,15 +207,25 @@ class KeyedChange:
                 span=counted_by.span,
                 fingerprints=encode_keys((keys[i] for i in members), position.label, self.secret),
             )
-            yield new, counts
+            yield Part(new, counts)
 
     def learns(
         self, X: TableLike, keys: Sequence[bytes], label: Label, members: Sequence[int], source: str, comment: str
-    ) -> tuple[StoredEntry, Model]:
+    ) -> Part:
         """Return an entry, with its counts, for rows that are learnt."""
         counts = count_rows(self.total.template(), self.rows(X, label, members))
         fingerprints = encode_keys((keys[i] for i in members), label, self.secret)
-        return self.log.new_entry("update", counts, source=source, comment=comment, fingerprints=fingerprints), counts
+        new = self.log.new_entry("update", counts, source=source, comment=comment, fingerprints=fingerprints)
+        return Part(new, counts)
+
+    def moves(
+        self, X: TableLike, keys: Sequence[bytes], where: dict[int, Position], learnt: Part, comment: str
+    ) -> tuple[StoredEntry, list[Counts]]:
+        """Return an entry, with its counts, that forgets rows where they were counted and learns them elsewhere."""
+        (label,) = learnt.counts.classes
+        before = [position.label for position in where.values()]
+        note = describe_labels(before, [label] * len(before), n_new=learnt.entry.rows - len(before))
+        return join(self.log, [*self.forgets(X, keys, where, comment), learnt], note=note, comment=comment)
 
 
 class Plan(NamedTuple):

@@ -24,12 +24,13 @@ from naively.model.model import Model
 from naively.priors import PriorLike
 from naively.store.compact import compact, vacuum
 from naively.store.copy import copy
-from naively.store.entries import Counts, Entry, Log, StoredEntry, open_file
+from naively.store.entries import RELABEL, Counts, Entry, Log, StoredEntry, open_file
 from naively.store.fingerprints import encode_fingerprints, remember
-from naively.store.forget import Forgetter
+from naively.store.forget import Forgetter, select_rows
 from naively.store.keyed import KeyedChange, KeyIndex, Position, Taught, plan_teaching
 from naively.store.meta import read_meta
 from naively.store.periods import Moment, Selection, Sources, model_of_selection
+from naively.store.relabel import Part, describe_labels, join, labels_of
 from naively.store.render_html import as_html
 from naively.store.running_sum import RunningSum, catch_up, count_rows, read_sum, write_snapshot
 from naively.store.settings import change_settings, plan_tuning, restore_settings
@@ -292,7 +293,8 @@ class Ledger:
             rows = list(rows_to_count(model, X, model.target if y is None else y, weight))
             forgetter = Forgetter(log, self._sum)
             entries = [
-                self._append(log, new, counts) for new, counts in forgetter.entries(rows, entry, source, comment, id_)
+                self._append(log, new, counts)
+                for new, counts, _ in forgetter.entries(rows, entry, source, comment, id_)
             ]
             _ = self._sum.model  # refuses a sum below zero before anything is written
             return tuple(entries)
@@ -307,9 +309,10 @@ class Ledger:
         entry: str | None = None,
         source: str | None = None,
         comment: str = "",
+        request_id: str | None = None,
         new_classes: bool = False,
-    ) -> tuple[Entry, ...]:
-        """Give counted rows other labels: forget them and learn them again, completely or not at all.
+    ) -> Entry:
+        """Give counted rows other labels: forget them and learn them again, as one entry.
 
         Parameters
         ----------
@@ -318,38 +321,44 @@ class Ledger:
         to
             The new labels: one for each row, or one for all rows.
         entry, source
-            The entry or the source that counted the rows, as in `forget`. The new entries have its time and source.
+            The entry or the source that counted the rows, as in `forget`. The rows keep its time and source.
         comment
             A comment for the log.
-        new_classes
+        request_id, new_classes
             As in `update`.
 
         Returns
         -------
-        tuple of Entry
-            The new entries: those of `forget`, and that of the rows with their new labels. Undo all of them to undo it.
+        Entry
+            The new entry; to undo it restores the labels. Its note says which labels became which.
         """
         with self._change() as log:
-            model, key = self._sum.model, self._sum.meta.key
+            id_, repeated = log.of_request(RELABEL, request_id)
+            if repeated is not None:
+                return repeated.public()
+            model, template, key = self._sum.model, self._sum.template(), self._sum.meta.key
             rows = list(rows_to_count(model, X, model.target if y is None else y, weight))
             new_rows = relabelled(rows, to)
-            forgets = [
-                self._append(log, new, counts)
-                for new, counts in Forgetter(log, self._sum).entries(rows, entry, source, comment, None)
-            ]
-            _ = self._sum.model  # refuses a sum below zero before anything is written
-            template = self._sum.template()
+            before, after = labels_of(rows), labels_of(new_rows)
+            if before == after:
+                raise InputError(f"{self.path}: the rows have these labels already: there is nothing to change.")
             for batch in new_rows:
                 refuse_other_type(model.classes, batch.classes)
-            counts = count_rows(template, new_rows)
-            self._refuse_classes(counts, new_classes)
-            fingerprints = None if key is None else encode_fingerprints(template, new_rows, key)
-            learnt = log.new_entry(
-                "update", counts, source=forgets[0].source, comment=comment, fingerprints=fingerprints
-            )
-            if len(forgets) == 1 and forgets[0].corrects:
-                learnt = learnt._replace(time=forgets[0].time)
-            return (*forgets, self._append(log, learnt, counts))
+            parts: list[Part] = []
+            for forget, removed, numbers in Forgetter(log, self._sum).entries(rows, entry, source, comment, None):
+                selected = select_rows(new_rows, numbers)
+                counts = count_rows(template, selected)
+                self._refuse_classes(counts, new_classes)
+                fingerprints = None if key is None else encode_fingerprints(template, selected, key)
+                learnt = log.new_entry(
+                    "update", counts, source=forget.source, time=forget.time, span=forget.span,
+                    fingerprints=fingerprints,
+                )  # fmt: skip
+                parts += [Part(forget, removed), Part(learnt, counts)]
+            joined, joined_counts = join(log, parts, note=describe_labels(before, after), comment=comment, id_=id_)
+            new = self._append_parts(log, joined, joined_counts)
+            _ = self._sum.model  # refuses a sum below zero before anything is written
+            return new
 
     def teach(
         self,
@@ -383,7 +392,7 @@ class Ledger:
         Returns
         -------
         Taught
-            The new entries, and the numbers of rows.
+            The new entry, and the numbers of rows. If rows are moved, the entry is a relabel.
         """
         with self._change() as log:
             change = self._keyed_change(log)
@@ -391,13 +400,14 @@ class Ledger:
             learnt = sorted([*plan.new, *plan.moved])
             if not learnt:
                 return Taught(n_known=plan.n_known)
-            forgets = [self._append(log, *new) for new in change.forgets(X, keys, plan.moved, comment)]
-            if forgets:
-                _ = self._sum.model  # refuses a sum below zero before anything is written
             new, counts = change.learns(X, keys, label, learnt, source, comment)
             self._refuse_classes(counts, new_classes=True)
-            entry = self._append(log, new, counts)
-            return Taught((*forgets, entry), len(plan.new), plan.n_known, len(plan.moved))
+            if plan.moved:
+                entry = self._append_parts(log, *change.moves(X, keys, plan.moved, Part(new, counts), comment))
+                _ = self._sum.model  # refuses a sum below zero before anything is written
+            else:
+                entry = self._append(log, new, counts)
+            return Taught((entry,), len(plan.new), plan.n_known, len(plan.moved))
 
     def forget_keys(self, X: TableLike, *, keys: Sequence[bytes], comment: str = "") -> Taught:
         """Subtract rows that were counted by `teach`, completely or not at all; rows that were not are left alone.
@@ -682,9 +692,11 @@ class Ledger:
                 raise
 
     def _append(self, log: Log, entry: StoredEntry, counts: Model) -> Entry:
+        return self._append_parts(log, entry, [Counts(entry.sign, counts.schema, entry.statistics or b"", counts)])
+
+    def _append_parts(self, log: Log, entry: StoredEntry, counts: Sequence[Counts]) -> Entry:
         entry = log.append(entry, self._sum.head)
-        part = Counts(entry.sign, counts.schema, entry.statistics or b"", counts)
-        self._sum = self._sum.plus(entry.head, [part])
+        self._sum = self._sum.plus(entry.head, counts)
         if self._sum.is_snapshot_due:
             self._sum = write_snapshot(log, self._sum)
         return entry.public()

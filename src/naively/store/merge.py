@@ -155,11 +155,12 @@ def _sort_by_time(entries: Sequence[StoredEntry]) -> list[StoredEntry]:
     done: set[bytes] = set()
     waiting: dict[bytes, list[StoredEntry]] = {}
     for entry in sorted(entries, key=lambda entry: (entry.written, entry.id)):
-        if entry.corrects in ids and entry.corrects not in done:
-            waiting.setdefault(entry.corrects, []).append(entry)
-            continue
         ready = [entry]
         for next_entry in ready:  # grows by the entries that waited for it
+            missing = (next_entry.corrected_ids() & ids) - done
+            if missing:
+                waiting.setdefault(min(missing), []).append(next_entry)
+                continue
             ordered.append(next_entry)
             done.add(next_entry.id)
             ready += waiting.pop(next_entry.id, [])

@@ -113,12 +113,12 @@ def model_of_selection(log: Log, meta: Meta, selection: Selection) -> Model:
     dated = selection if selection.until < LAST_MOMENT else replace(selection, until=datetime.now(UTC))
     counts: list[Counts] = []
     forgets: list[str] = []
-    for entry in log.after():
-        if entry.sign == 0 or entry.id in undone or not selection.includes(entry):
+    for part in (part for entry in log.after() if entry.id not in undone for part in entry.parts()):
+        if part.sign == 0 or not selection.includes(part):
             continue
-        part, weight = log.counts(entry), dated.weight(entry)
-        counts.append(part if weight == 1.0 else _scaled(part, weight))
-        forgets += [entry.short_id] if entry.sign < 0 else []
+        counted, weight = log.counts(part), dated.weight(part)
+        counts.append(counted if weight == 1.0 else _scaled(counted, weight))
+        forgets += [part.short_id] if part.sign < 0 else []
     try:
         model = AddedAndRemoved.of(counts).difference()
     except InputError as error:

@@ -229,8 +229,7 @@ def catch_up(known: RunningSum, log: Log, meta: Meta) -> RunningSum:
 def _plus_entries(total: RunningSum, entries: list[StoredEntry], undone: set[bytes], log: Log) -> RunningSum:
     if not entries:
         return total
-    counts = (log.counts(entry) for entry in entries if entry.sign and entry.id not in undone)
-    return total.plus(entries[-1].head, counts)
+    return total.plus(entries[-1].head, log.counts_of(entries, undone))
 
 
 def _zero(log: Log) -> Counts:

@@ -51,9 +51,9 @@ def _samples(log: Log, all_entries: bool = False) -> Sequence[tuple[StoredEntry,
     undone = set() if all_entries else log.undone_ids()
     samples = []
     for entry in log.after():
-        if entry.sign > 0 and entry.id not in undone:
+        for part in (part for part in entry.parts() if part.sign > 0 and part.id not in undone):
             try:
-                data = decode_sample(entry.statistics or b"")
+                data = decode_sample(part.statistics or b"")
                 samples.append((entry, SampledRows.from_bytes(data) if data else None))
             except DECODE_ERRORS as error:
                 raise DamagedError(f"the sample of entry {entry.number} cannot be read ({error})") from None

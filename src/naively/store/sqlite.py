@@ -28,6 +28,7 @@ from typing import Any
 from naively.errors import DiskFullError, InputError, warn_user
 
 FORMAT = 1
+FORMAT_WITH_RELABELS = 2  # of files with an entry that earlier versions cannot read
 APPLICATION_ID = 0x6E616976  # "naiv"
 WAIT_SECONDS = 300.0  # a writer waits this long for another one
 SILENT_SECONDS = 5.0  # … and warns after this time
@@ -85,8 +86,9 @@ def check_tables(connection: sqlite3.Connection, path: str | Path) -> None:
     if connection.execute("PRAGMA application_id").fetchone()[0] != APPLICATION_ID:
         raise InputError(f"{path}: is not a model file of naively (it is another SQLite database).")
     version = connection.execute("PRAGMA user_version").fetchone()[0]
-    if version != FORMAT:
-        raise InputError(f"{path}: has format {version!r}, but this naively reads format {FORMAT}: update naively.")
+    if version not in (FORMAT, FORMAT_WITH_RELABELS):
+        formats = f"formats {FORMAT} and {FORMAT_WITH_RELABELS}"
+        raise InputError(f"{path}: has format {version!r}, but this naively reads {formats}: update naively.")
     expected = {("table", name, statement) for name, statement in TABLES.items()}
     objects = connection.execute("SELECT type, name, sql FROM sqlite_master LIMIT 16").fetchall()
     foreign = set(objects) - expected

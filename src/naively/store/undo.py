@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from naively.errors import ConflictError, InputError
 from naively.model.model import Model
-from naively.store.entries import Head, Log, StoredEntry
+from naively.store.entries import RELABEL, Head, Log, StoredEntry
 from naively.store.running_sum import AddedAndRemoved, RunningSum, read_sum
 from naively.store.sqlite import DamagedError
 
@@ -21,10 +21,11 @@ def entry_to_undo(log: Log, prefix: str) -> StoredEntry:
     undone = log.undone_ids()
     if entry.id in undone:
         raise ConflictError(f"{log.path}: entry {entry.short_id} is undone already; undo the undo to restore it.")
-    for forget in log.select("act = 'forget' AND corrects = ?", entry.id):
-        if forget.id not in undone:
+    for forget in log.attributed_forgets():
+        if forget.corrects == entry.id:
+            verb = "relabelled" if log.read(forget.number).act == RELABEL else "forgotten"
             raise ConflictError(
-                f"{log.path}: entry {entry.short_id} was partly forgotten by entry {forget.short_id}: undo that first."
+                f"{log.path}: entry {entry.short_id} was partly {verb} by entry {forget.short_id}: undo that first."
             )
     return entry
 
@@ -59,15 +60,17 @@ def _adjusted(log: Log, known: RunningSum, root: StoredEntry) -> AddedAndRemoved
     if log.connection.execute("SELECT count(*) FROM schemas").fetchone() != (1,):
         return None  # `root` may have determined how a column is counted
     log.check(root)
-    counts = log.counts(root).model
-    before = known.sums.added if root.sign > 0 else known.sums.removed
-    is_undone = root.id in log.undone_ids()
-    if before is None or not (before.class_weights.rows.any() and _is_integral(before) and _is_integral(counts)):
-        return None
-    after = before - counts if is_undone else before + counts
-    if not after.class_weights.rows.any():
-        return None
-    return known.sums._replace(**{"added" if root.sign > 0 else "removed": after})
+    is_undone, sums = root.id in log.undone_ids(), known.sums
+    for part in root.parts():
+        counts = log.counts(part).model
+        before = sums.added if part.sign > 0 else sums.removed
+        if before is None or not (before.class_weights.rows.any() and _is_integral(before) and _is_integral(counts)):
+            return None
+        after = before - counts if is_undone else before + counts
+        if not after.class_weights.rows.any():
+            return None
+        sums = sums._replace(**{"added" if part.sign > 0 else "removed": after})
+    return sums
 
 
 def _is_integral(model: Model) -> bool:

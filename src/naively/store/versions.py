@@ -19,8 +19,7 @@ def model_at(log: Log, meta: Meta, version: int) -> Model:
         raise InputError(f"{log.path}: there is no version {version}: the file has {len(entries)} entries.")
     first = entries[:version]
     undone = undone_among((entry.id, entry.act, entry.corrects) for entry in first)
-    counts = (log.counts(entry) for entry in first if entry.sign and entry.id not in undone)
-    model = AddedAndRemoved.of(counts).difference()
+    model = AddedAndRemoved.of(log.counts_of(first, undone)).difference()
     if model is None:
         raise InputError(f"{log.path}: version {version} counts no rows.")
     return _settings_at(entries, meta, version).apply(model)

@@ -25,8 +25,8 @@ def command(
 ) -> None:
     """Give rows that MODEL has learnt another class: forget them with their label, and learn them with --to.
 
-    The rows are those of DATA, with the label that they were learnt with, or one row with its --label. The log gets an
-    entry for the forgotten rows and one for the learnt ones, both or none of them.
+    The rows are those of DATA, with the label that they were learnt with, or one row with its --label. The log gets one
+    entry, which `naively undo` takes back.
 
     \b
     naively relabel spam.naively --text "Lunch at noon?" --label spam --to ham
@@ -39,7 +39,7 @@ def command(
     with Ledger(model) as ledger, name_file_in_errors(rows.data, model):
         X, y = rows_and_labels(ledger, rows)
         to = options.label_of(ledger.model(), new_label)
-        entries = ledger.relabel(
+        relabelled = ledger.relabel(
             X, y, to=to, weight=rows.weight, entry=entry, source=source, comment=comment, new_classes=new_classes
         )
-    print_entries(entries, as_json)
+    print_entries([relabelled], as_json)

@@ -11,7 +11,7 @@ from naively.store.entries import Entry
 MAX_ENTRIES = 50  # on a page
 MAX_COLUMNS = 40  # of a difference
 MAX_VALUES = 4  # of a column
-UNDOABLE = ("update", "forget", "tune", "undo")
+UNDOABLE = ("update", "forget", "relabel", "tune", "undo")
 
 
 async def history(page: Page) -> JsonObject:
