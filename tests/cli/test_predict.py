@@ -6,12 +6,14 @@ import json
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.feather
 import pyarrow.parquet as pq
 import pytest
 from click.testing import CliRunner, Result
 
+import naively
 from naively.cli.main import main
 
 TRAIN = "code,age,size,play\nA7,30,1.5,yes\nB7,41,2.25,no\nA7,,NA,yes\nB7,22,3.0,no\n"
@@ -107,8 +109,6 @@ def test_a_file_without_rows(model: Path, out: str) -> None:
 
 
 def test_reasons_are_the_strongest_lines_of_the_explanation(model: Path) -> None:
-    import naively
-
     arguments = ("predict", model, model.parent / "new.csv", "--reasons", "2")
     lines = run(*arguments, "--format", "jsonl").stdout.splitlines()
     results = [json.loads(line) for line in lines]
@@ -118,7 +118,7 @@ def test_reasons_are_the_strongest_lines_of_the_explanation(model: Path) -> None
         zip(table["reason_1"].to_pylist(), table["log_odds_1"].to_pylist(), strict=True)
     )
     loaded = naively.load(model)
-    explanations = loaded.explain({"code": ["A7", "12"], "age": [30, 41], "size": [1.5, None]}, top=2, leave_out=False)
+    explanations = loaded.explain({"code": ["A7", "12"], "age": [30, 41], "size": [1.5, None]}, top=2)
     for row, explanation in zip(results, explanations, strict=True):
         for i, line in enumerate(explanation.contributions, start=1):
             if line.log_odds:
@@ -138,3 +138,41 @@ def test_reasons_of_a_text_are_words(tmp_path: Path) -> None:
     row = json.loads(result.stdout)
     assert {row["reason_1"], row["reason_2"]} == {"text: cheap", "text: lunch"}
     assert row["reason_5"] is None
+
+
+def test_reasons_of_counted_rows_are_those_of_explain(tmp_path: Path) -> None:
+    """The prediction beside them too: both are by the model without the row. Other rows are not left out."""
+    rng = np.random.default_rng(7)
+    rows = [
+        f"T{i},{'mf'[i % 2]},{rng.normal(40 + 9 * (i % 3), 5):.1f},{'cheap pills' if i % 3 else 'lunch at noon'} w{i}"
+        f",{'no' if (i % 3 == 0) ^ (rng.random() < 0.2) else 'yes'}"
+        for i in range(80)
+    ]
+    (tmp_path / "d.csv").write_text("\n".join(["ticket,sex,age,note,alive", *rows]))
+    (tmp_path / "new.csv").write_text(
+        "\n".join(["ticket,sex,age,note", "T900,m,44.5,cheap w1", rows[0].rsplit(",", 1)[0]])
+    )
+    columns = ("--column", "note=Text", "--column", "ticket=Categorical")
+    run("fit", tmp_path / "d.csv", "--target", "alive", "-o", tmp_path / "m", *columns)
+    loaded = naively.load(tmp_path / "m")
+    for file, n_left_out in (("d.csv", 80), ("new.csv", 1)):
+        arguments = ("predict", tmp_path / "m", tmp_path / file, "--reasons", "3", "--proba", "--format", "jsonl")
+        result = run(*arguments)
+        answers = [json.loads(line) for line in result.stdout.splitlines()]
+        explanations = loaded.explain(tmp_path / file)
+        assert sum(explanation.is_left_out for explanation in explanations) == n_left_out
+        for answer, explanation in zip(answers, explanations, strict=True):
+            assert answer["prediction"] == explanation.of
+            assert answer["p_yes"] == pytest.approx(explanation.posterior["yes"], rel=1e-9)
+            for i, line in enumerate(explanation.contributions[:3], start=1):
+                if line.log_odds:
+                    assert answer[f"log_odds_{i}"] == pytest.approx(line.log_odds, rel=1e-9)
+                    assert answer[f"reason_{i}"].startswith(line.column)
+        assert f"has counted {n_left_out} row" in result.stderr
+        as_it_is = [json.loads(line) for line in run(*arguments, "--no-leave-out").stdout.splitlines()]
+        assert [row["p_yes"] for row in as_it_is] == pytest.approx(
+            loaded.posterior(tmp_path / file)[:, 1].tolist(), rel=1e-12
+        )
+        assert "counted" not in run(*arguments, "--no-leave-out").stderr
+    refused = CliRunner().invoke(main, ["predict", str(tmp_path / "m"), str(tmp_path / "d.csv"), "--no-leave-out"])
+    assert refused.exit_code == 2

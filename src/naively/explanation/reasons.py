@@ -2,6 +2,8 @@
 
 A reason is a column and its value, or a word of a text, with what it adds to the log-odds of the predicted class
 against the most probable other class. Columns are computed for all rows together; only words need each row by itself.
+A row that the model has counted is answered by the model without it, and its reasons are those of that answer, as in
+`explain`.
 """
 
 from __future__ import annotations
@@ -17,7 +19,11 @@ from naively.errors import InputError
 from naively.explanation.explain import ExplainedBlock, scored_blocks
 from naively.model.contributions import evidence_in_chunks, log_odds_of_columns
 from naively.model.count import views_of
+from naively.model.counted import counted_classes
+from naively.model.decide import Rule
 from naively.model.model import Model
+from naively.model.score import predict_with_posterior
+from naively.model.without_row import without_counted_row
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -25,29 +31,55 @@ if TYPE_CHECKING:
     from naively.data.columns import ArrowArray
 
 
-@dataclass(frozen=True)
+@dataclass
 class Reasons:
-    """The k strongest reasons of each row, as the columns reason_1, log_odds_1, reason_2, …"""
+    """The answers for rows with their k strongest reasons, as the columns reason_1, log_odds_1, reason_2, …
+
+    With `leave_out`, rows that the model has counted are answered by the model without them; `n_left_out` is their
+    number so far.
+    """
 
     model: Model
     k: int
+    leave_out: bool = True
+    n_left_out: int = 0
 
     def __post_init__(self) -> None:
         if len(self.model.classes) < 2:
             raise InputError("reasons compare two classes, and the model has one.")
 
-    def __call__(self, rows: Table, cells: pa.Table, positions: Codes32, posterior: Floats) -> dict[str, ArrowArray]:
-        """Return the columns.
+    def __call__(
+        self, rows: Table, cells: pa.Table, rule: Rule | None
+    ) -> tuple[Codes32, Floats, dict[str, ArrowArray]]:
+        """Return the predicted class of each row, −1 for none, the probabilities, and the columns of reasons.
 
         Parameters
         ----------
         rows, cells
             The rows as the model reads them, and as they are written.
-        positions, posterior
-            The predicted class of each row, −1 for none, and the probabilities.
+        rule
+            What chooses the class.
         """
         import pyarrow as pa
 
+        positions, posterior, texts, numbers = self._answer(rows, cells, rule)
+        counted = counted_classes(self.model, rows) if self.leave_out else np.full(rows.n_rows, -1)
+        for i in np.flatnonzero(counted >= 0).tolist():
+            row = rows.take(np.array([i]))
+            others = without_counted_row(self.model, row, int(counted[i]))
+            if others is not None:
+                one = Reasons(others, self.k)._answer(row, cells.slice(i, 1), rule)
+                (positions[i],), (posterior[i],), (texts[i],), (numbers[i],) = one
+                self.n_left_out += 1
+        columns: dict[str, ArrowArray] = {}
+        for i in range(self.k):
+            columns[f"reason_{i + 1}"] = pa.array(texts[:, i], pa.string())
+            columns[f"log_odds_{i + 1}"] = pa.array(numbers[:, i], pa.float64(), mask=np.isnan(numbers[:, i]))
+        return positions, posterior, columns
+
+    def _answer(self, rows: Table, cells: pa.Table, rule: Rule | None) -> tuple[Codes32, Floats, Any, Floats]:
+        """Return classes and probabilities by the model as it is, and the reasons as texts and numbers."""
+        positions, posterior = predict_with_posterior(self.model, rows, rule)
         of, against = _pairs(positions, posterior)
         log_odds = self._log_odds(rows, of, against)
         n_columns = min(self.k, log_odds.shape[1])
@@ -59,11 +91,7 @@ class Reasons:
         self._add_words(rows, of, against, texts, numbers)
         is_none = numbers == 0.0
         texts[is_none], numbers[is_none] = None, np.nan
-        columns: dict[str, ArrowArray] = {}
-        for i in range(self.k):
-            columns[f"reason_{i + 1}"] = pa.array(texts[:, i], pa.string())
-            columns[f"log_odds_{i + 1}"] = pa.array(numbers[:, i], pa.float64(), mask=np.isnan(numbers[:, i]))
-        return columns
+        return positions, posterior, texts, numbers
 
     def _log_odds(self, rows: Table, of: Index, against: Index) -> Floats:
         """Return what each column adds, (row, column); 0 for columns of text, whose words are reasons of their own."""

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from naively.data.columns import ArrowArray
     from naively.data.table import Table
 
-    MoreColumns = Callable[[Table, pa.Table, Codes32, Floats], Mapping[str, ArrowArray]]
+    Answer = Callable[[Table, pa.Table, Rule | None], tuple[Codes32, Floats, Mapping[str, ArrowArray]]]
 
 N_ROWS = 65_536  # predicted at a time
 PREDICTION = "prediction"  # the column, unless it has another name
@@ -86,14 +86,14 @@ def predict_tables(
     name: str = PREDICTION,
     rows_at_once: int = N_ROWS,
     follow: Follow | None = None,
-    more: MoreColumns | None = None,
+    answer: Answer | None = None,
 ) -> Iterator[tuple[pa.Table, pa.Table]]:
     """Yield the rows of all batches, and the columns that `predict_batches` adds to them.
 
     `rows_at_once` and `follow` as in `read_like`.
 
     A column of the rows that has the name of an added one is left out, with a warning.
-    `more` adds columns, given the rows as the model reads them and as they are, their classes and their posteriors.
+    `answer` returns classes, posteriors and more columns, given the rows as the model reads them and as they are.
     """
     import pyarrow as pa
 
@@ -102,10 +102,14 @@ def predict_tables(
     warned: set[str] = set()
     for table, rows in read_like(model, batches, rows_at_once, follow):
         results: dict[str, Any] = {}
-        if not (proba or top or more):
+        if not (proba or top or answer):
             results[name] = _take(classes, predict_positions(model, rows, rule))
         else:
-            positions, posterior = predict_with_posterior(model, rows, rule)
+            more: Mapping[str, ArrowArray] = {}
+            if answer is None:
+                positions, posterior = predict_with_posterior(model, rows, rule)
+            else:
+                positions, posterior, more = answer(rows, table, rule)
             results[name] = _take(classes, positions)
             if proba:
                 results |= {f"{prefix}p_{label}": arrow_array(posterior[:, c]) for c, label in enumerate(model.classes)}
@@ -114,8 +118,7 @@ def predict_tables(
                 kth = order[:, k].astype(np.int32)
                 results[f"{prefix}top_{k + 1}"] = _take(classes, kth)
                 results[f"{prefix}p_top_{k + 1}"] = arrow_array(posterior[np.arange(len(kth)), kth])
-            if more is not None:
-                results |= {prefix + column: x for column, x in more(rows, table, positions, posterior).items()}
+            results |= {prefix + column: x for column, x in more.items()}
         earlier = [column for column in table.column_names if column in results]
         _warn_of_earlier(model, [column for column in earlier if column not in warned])
         warned.update(earlier)

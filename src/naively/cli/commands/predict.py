@@ -17,8 +17,10 @@ from naively.data.files.paths import Files
     "--reasons",
     type=click.IntRange(min=1),
     metavar="K",
-    help="Add the K strongest reasons, as reason_1 and log_odds_1 (against the most probable other class), …",
+    help="Add the K strongest reasons, as reason_1 and log_odds_1 (against the most probable other class), … A row "
+    "that MODEL has counted is then answered by MODEL without the row.",
 )
+@click.option("--no-leave-out", is_flag=True, help="With --reasons: answer every row by MODEL as it is.")
 @click.option(
     "--threshold",
     type=click.FloatRange(0, 1),
@@ -53,6 +55,7 @@ def command(
     proba: bool,
     top: int | None,
     reasons: int | None,
+    no_leave_out: bool,
     threshold: float | None,
     of: str | None,
     min_probability: float | None,
@@ -83,11 +86,15 @@ def command(
         raise click.UsageError("give only one of --threshold and --min-probability.")
     if of is not None and threshold is None:
         raise click.UsageError("--of needs --threshold.")
+    if no_leave_out and reasons is None:
+        raise click.UsageError("--no-leave-out needs --reasons: other predictions never leave a row out.")
     kind = options.output_format(output, kind)
     options.refuse_output(output, force, model)
 
     from naively.cli.input import name_file_in_errors, row_of_options, show_progress
+    from naively.cli.output import print_note
     from naively.cli.write import write_predictions
+    from naively.data.names import counted
     from naively.explanation.reasons import Reasons
     from naively.model.decide import decision_rule
     from naively.model.predict_batches import N_ROWS, predict_tables
@@ -100,7 +107,12 @@ def command(
     prompt = data is not None and data.is_standard_input and kind != "parquet"
     with name_file_in_errors(data, output):
         follow = None if data is None else show_progress
-        more = None if reasons is None else Reasons(loaded, reasons)
-        pairs = predict_tables(loaded, rows, rule, proba, top, name, 0 if prompt else N_ROWS, follow, more)
+        answer = None if reasons is None else Reasons(loaded, reasons, leave_out=not no_leave_out)
+        pairs = predict_tables(loaded, rows, rule, proba, top, name, 0 if prompt else N_ROWS, follow, answer)
         numbers = {name for name, column_kind in loaded.schema.kinds().items() if column_kind == "number"}
         write_predictions(pairs, output, kind, numbers, keep)
+    if answer is not None and answer.n_left_out:
+        print_note(
+            f"the model has counted {counted(answer.n_left_out, 'row')} of these: each was answered by the model "
+            "without it, as in `naively explain`. --no-leave-out answers by the model as it is."
+        )
