@@ -190,9 +190,11 @@ def command(
     write_model(output, model, source=source, comment=comment, remembered=remembered, sample=sample, overwrite=force)
     click.echo(_report(model, summary))
     if test is not None or test_share is not None:
-        test_data = iter(test_rows.batches) if test is None else replace(data, where=test)
-        with name_file_in_errors(data if isinstance(test_data, Iterator) else test_data):
-            evaluation = model.evaluate(test_data, target, weight)
+        test_data = data if test is None else replace(data, where=test)
+        with name_file_in_errors(test_data):
+            evaluation = (
+                test_rows.evaluate(model, target, weight) if test is None else model.evaluate(test_data, target, weight)
+            )
         click.echo(f"\nOn the test rows:\n{evaluation}")
 
 
