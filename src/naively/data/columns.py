@@ -156,8 +156,8 @@ class NumberColumn(Column):
         return len(np.unique(integers)) > len(np.unique(integers.astype(np.float64)))
 
     def texts(self) -> Sequence[str | None]:
-        """Return missing texts for a column of unknown kind; refuse numbers."""
-        if self.kind != "unknown":
+        """Return missing texts for a column without a value; refuse numbers."""
+        if self.kind != "unknown" and self.is_present().any():
             refuse_numbers(self.name)
         return [None] * len(self)
 

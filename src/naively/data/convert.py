@@ -83,9 +83,12 @@ def convert_columns(
 
 
 def _as_string(column: ArrowColumn) -> ArrowColumn:
-    """Return numbers and dates as strings, other values as they are."""
+    """Return numbers and dates as strings, missing if they are NaN, other values as they are."""
     import pyarrow as pa
+    import pyarrow.compute as pc
 
+    if pa.types.is_floating(column.type):
+        column = pc.if_else(pc.is_nan(column), None, column)
     is_kind = (pa.types.is_integer, pa.types.is_floating, pa.types.is_date)
     return column.cast(pa.string()) if any(is_it(column.type) for is_it in is_kind) else column
 

@@ -65,6 +65,8 @@ def views_of(table: Table, schema: Schema) -> list[View]:
             if kind not in _READABLE_KINDS[trained_kind]:
                 if trained_kind == "string" and table.use(position) == "string":
                     continue  # in models of old files, categories of numbers are strings
+                if not any(present.any() for _, present in table.present([position]).dense()):
+                    continue  # pandas has NaN, a number, in columns without a value
                 raise SchemaError(
                     f"column {table.names[position]!r} is of type {kind}, but was of type {trained_kind} at training: "
                     "convert it."
