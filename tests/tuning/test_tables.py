@@ -9,6 +9,9 @@ import numpy as np
 import pytest
 
 import naively
+from naively.tuning.calibrate import Calibration
+from naively.tuning.solver import Problem
+from naively.tuning.tables import TableRows, is_better
 
 N_SAMPLES = 240 if os.environ.get("NAIVELY_SOAK") else 12
 
@@ -41,6 +44,18 @@ def test_noise_and_independent_columns_keep_the_plain_model() -> None:
         costs.append(losses[0] - losses[1])
     assert n_taken <= max(2, 0.1 * N_SAMPLES)
     assert np.mean(costs) < 0.005
+
+
+@pytest.mark.parametrize(("n", "n_classes"), [(100, 2), (229, 3), (8192, 10)])
+def test_the_gain_is_more_than_one_row_can_lose(n: int, n_classes: int) -> None:
+    """All rows gain the same, so that there is no standard error: the sum must be above log(2 n C)."""
+    problem = Problem(np.zeros((n, n_classes)), np.zeros((0, n, n_classes)), np.zeros((n, n_classes)), np.ones(n))
+    no_rows = np.zeros(0, np.intp)
+    rows = TableRows(problem, np.ones(n), Calibration(None, 1.0, problem.base), no_rows, no_rows, 0)
+    every, half = np.ones(n, bool), np.arange(n) % 2 == 0
+    for share in (0.99, 1.01):
+        gain = np.full(n, share * np.log(2 * n * n_classes) / n)
+        assert is_better(gain, rows, every) == is_better(gain, rows, half) == (share > 1)
 
 
 @pytest.mark.parametrize("seed", range(3))

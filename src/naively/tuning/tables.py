@@ -6,9 +6,10 @@ Three candidates are calibrated on the same rows and folds, each row scored as i
     one      one more feature, the mean of the evidence of all tables
     own      the evidence of each table, each weight shrunk to the common one
 
-A candidate replaces the one before it if its cross-fitted predictions gain more than 1 nat and more than two standard
-errors; "own" is looked at only after "one" has won. The choice flatters itself on small samples. So the report is that
-of a choice made for each fold by the other folds. With one standard error it is still too good (docs/decisions/0028).
+A candidate replaces the one before it if its cross-fitted predictions gain more than two standard errors, and more
+than one row can lose; "own" is looked at only after "one" has won. The choice flatters itself on small samples. So the
+report is that of a choice made for each fold by the other folds. With one standard error it is still too good
+(docs/decisions/0028).
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ from numpy.typing import NDArray
 
 from naively.families.together import TableTree, TableView, WeightedTables
 from naively.model.calibrate import ColumnImportance
-from naively.tuning.calibrate import MIN_GAIN_NATS, Calibration, calibrate
+from naively.tuning.calibrate import Calibration, calibrate
 from naively.tuning.features import Features
 from naively.tuning.importance import (
     MAX_REFIT_CELLS,
@@ -35,8 +36,7 @@ from naively.tuning.loo_scores import LooScorer
 from naively.tuning.sample import FOLDS
 from naively.tuning.solver import WEIGHT_PENALTY, Floats, Problem, standard_error_of_sum
 
-MIN_TABLE_NATS = 1.0  # over the sample, to use tables or to weigh each of them
-MIN_STANDARD_ERRORS = 2.0  # of the gain, to do so
+MIN_STANDARD_ERRORS = 2.0  # of the gain, to use tables or to weigh each of them
 MAX_IMPORTANCE_ROWS = 2048  # of the sample, whose tables are counted again without each column
 
 
@@ -97,7 +97,7 @@ def choose_tables(evidence: Floats, rows: TableRows) -> TableChoice:
     while len(candidates) < 3:
         candidate = calibrated(evidence, rows, has_own_weights=len(candidates) == 2)
         gain = _losses(candidates[-1][0], rows) - _losses(candidate[0], rows)
-        if not _is_better(gain, rows, every_row, len(candidates) == 1):
+        if not is_better(gain, rows, every_row):
             if len(candidates) == 1:
                 gain_and_interval = means_and_intervals(gain[None], weight, unit)[0]
                 return TableChoice(rows.plain, (), rows.plain.log_posterior, gain_and_interval)
@@ -217,11 +217,15 @@ def _losses(calibration: Calibration, rows: TableRows) -> Floats:
     return rows.problem.losses_of(calibration.log_posterior)
 
 
-def _is_better(gain: Floats, rows: TableRows, keep: NDArray[np.bool_], is_first: bool) -> bool:
-    """Return whether some rows gain enough; the textbook needs as much to be replaced as by any calibration."""
-    least = MIN_GAIN_NATS if is_first and rows.plain.solution is None else MIN_TABLE_NATS
+def is_better(gain: Floats, rows: TableRows, keep: NDArray[np.bool_]) -> bool:
+    """Return whether some rows gain enough.
+
+    A posterior has a floor, so one row loses at most log(2 n C) nats of n rows and C classes. A smaller gain could be
+    lost with a single row that the sample happens not to have.
+    """
+    largest_loss = np.log(2.0 * rows.problem.weight.sum() * rows.problem.n_classes)
     chance = standard_error_of_sum(gain[keep], rows.problem.weight[keep], rows.unit[keep])
-    return bool(gain[keep].sum() > max(least * keep.mean(), MIN_STANDARD_ERRORS * chance))
+    return bool(gain[keep].sum() > max(largest_loss * keep.mean(), MIN_STANDARD_ERRORS * chance))
 
 
 def _nested(candidates: list[tuple[Calibration, Floats]], rows: TableRows) -> Floats:
@@ -230,7 +234,7 @@ def _nested(candidates: list[tuple[Calibration, Floats]], rows: TableRows) -> Fl
     losses = [_losses(calibration, rows) for calibration, _ in candidates]
     for f in range(FOLDS):
         best, others = 0, rows.fold != f
-        while best + 1 < len(candidates) and _is_better(losses[best] - losses[best + 1], rows, others, best == 0):
+        while best + 1 < len(candidates) and is_better(losses[best] - losses[best + 1], rows, others):
             best += 1
         log_posterior[~others] = candidates[best][0].log_posterior[~others]
     return log_posterior
