@@ -95,14 +95,25 @@ class ColumnCounter {
     for (std::int64_t from = 0; from < n; from += kTileRows) {
       const std::int64_t rows = std::min(kTileRows, n - from);
       table_.find(x + from, rows, slot_.get());
-      if (from + rows == n) table_.fit(slot_.get(), rows);
       join_slots(table_.moved(), max_slots);
       const std::int32_t* label = labels_.label + first + from;
       for (std::int64_t i = 0; i < rows; ++i) ++rows_[slot_[i] * n_classes + label[i]];
     }
-    HistogramColumn column{table_.level(), {}};
-    for (const std::int32_t slot : table_.slots_in_order())
-      for (std::int64_t c = 0; c < n_classes; ++c) collect(slot, c, slot * n_classes + c, column.cells);
+    // Keys that become one at the final level are neighbours; the first of them gets the rows of the others.
+    std::vector<KeySlot> keys = table_.in_order();
+    const int by = levels_to_fit(keys_of(keys), cap_);
+    std::size_t size = 0;
+    for (const auto [key, slot] : keys) {
+      if (size > 0 && keys[size - 1].key == key >> by) {
+        for (std::int64_t c = 0; c < n_classes; ++c)
+          rows_[keys[size - 1].slot * n_classes + c] += rows_[slot * n_classes + c];
+      } else {
+        keys[size++] = {key >> by, slot};
+      }
+    }
+    keys.resize(size);
+    HistogramColumn column{table_.level() + by, {}};
+    collect_dense(keys, column.cells);
     return column;
   }
 
@@ -124,8 +135,7 @@ class ColumnCounter {
       sums_.assign(n_slots * n_classes, CompensatedSum{});
       for (std::int64_t i = 0; i < n; ++i) sums_[slot_[i] * n_classes + label[i]].add(labels_.weight[first + i]);
     }
-    for (const std::int32_t slot : table_.slots_in_order())
-      for (std::int64_t c = 0; c < n_classes; ++c) collect(slot, c, slot * n_classes + c, cells);
+    collect_dense(table_.in_order(), cells);
   }
 
   // Sorts rows by slot and counts the classes of each slot in turn: for many classes.
@@ -139,7 +149,7 @@ class ColumnCounter {
     rows_.assign(labels_.n_classes, 0);
     sums_.assign(labels_.weight != nullptr ? labels_.n_classes : 0, CompensatedSum{});
     std::vector<std::int32_t> classes;
-    for (const std::int32_t slot : table_.slots_in_order()) {
+    for (const auto [key, slot] : with_infinities(table_.in_order())) {
       classes.clear();
       for (std::int64_t k = start[slot]; k < start[slot + 1]; ++k) {
         const std::int32_t c = labels_.label[order[k]];
@@ -148,17 +158,30 @@ class ColumnCounter {
       }
       std::sort(classes.begin(), classes.end());
       for (const std::int32_t c : classes) {
-        collect(slot, c, c, cells);
+        collect(key, c, c, cells);
         rows_[c] = 0;
         if (labels_.weight != nullptr) sums_[c] = {};
       }
     }
   }
 
-  void collect(std::int32_t slot, std::int64_t c, std::int64_t at, std::vector<HistogramCell>& cells) const {
+  static std::vector<KeySlot> with_infinities(std::vector<KeySlot> keys) {
+    keys.insert(keys.begin(), {kMinusInfinity, KeyTable::kBelow});
+    keys.push_back({kPlusInfinity, KeyTable::kAbove});
+    return keys;
+  }
+
+  void collect_dense(const std::vector<KeySlot>& keys, std::vector<HistogramCell>& cells) const {
+    const std::int64_t n_classes = labels_.n_classes;
+    cells.reserve(keys.size());
+    for (const auto [key, slot] : with_infinities(keys))
+      for (std::int64_t c = 0; c < n_classes; ++c) collect(key, c, slot * n_classes + c, cells);
+  }
+
+  void collect(std::int64_t key, std::int64_t c, std::int64_t at, std::vector<HistogramCell>& cells) const {
     if (rows_[at] == 0) return;
     const double weight = labels_.weight != nullptr ? sums_[at].total() : rows_[at];
-    cells.push_back({key_at(table_.keys(), slot), static_cast<std::int32_t>(c), weight, rows_[at]});
+    cells.push_back({key, static_cast<std::int32_t>(c), weight, rows_[at]});
   }
 
   const Labels& labels_;
@@ -239,7 +262,8 @@ std::vector<HistogramColumn> count_histogram(const std::vector<Matrix>& pieces, 
         parts[task % n_now][group.column + j] = counter.count(x + j * rows, from, rows, level[group.column + j]);
     });
     support::parallel_for(n_columns, n_threads, [&](std::int64_t j) {
-      for (auto& part : parts) columns[j] = merge(std::move(columns[j]), std::move(part[j]), 1, cap);
+      for (auto& part : parts)
+        columns[j] = start == 0 ? std::move(part[j]) : merge(std::move(columns[j]), std::move(part[j]), 1, cap);
       level[j] = columns[j].level;
     });
   }

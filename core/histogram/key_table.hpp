@@ -12,6 +12,7 @@
 #include <cstdlib>
 #include <memory>
 #include <new>
+#include <numeric>
 #include <utility>
 #include <vector>
 
@@ -19,22 +20,38 @@
 
 namespace naively::histogram {
 
+// A key, and its slot in a KeyTable.
+struct KeySlot {
+  std::int64_t key;
+  std::int32_t slot;
+};
+
 // Sorts many keys byte by byte, from the lowest on (Knuth, TAOCP 3, 5.2.5), without bytes that are the same in all.
-inline void sort_keys(std::vector<std::int64_t>& keys) {
-  if (keys.size() < 256) return std::sort(keys.begin(), keys.end());
-  constexpr std::uint64_t kSign = std::uint64_t{1} << 63;
-  std::uint64_t differ = 0;
-  for (const std::int64_t key : keys) differ |= static_cast<std::uint64_t>(key ^ keys[0]);
-  std::vector<std::int64_t> spare(keys.size());
-  for (int shift = 0; shift < 64; shift += 8) {
-    if ((differ >> shift & 0xFF) == 0) continue;
-    const auto byte_of = [&](std::int64_t key) { return (static_cast<std::uint64_t>(key) ^ kSign) >> shift & 0xFF; };
-    std::size_t start[257] = {};
-    for (const std::int64_t key : keys) ++start[byte_of(key) + 1];
-    for (int v = 0; v < 256; ++v) start[v + 1] += start[v];
-    for (const std::int64_t key : keys) spare[start[byte_of(key)]++] = key;
+inline void sort_keys(std::vector<KeySlot>& keys) {
+  const auto is_less = [](const KeySlot& a, const KeySlot& b) { return a.key < b.key; };
+  if (std::is_sorted(keys.begin(), keys.end(), is_less)) return;
+  if (keys.size() < 256) return std::sort(keys.begin(), keys.end(), is_less);
+  const auto byte_of = [](const KeySlot& key, int byte) {
+    return (static_cast<std::uint64_t>(key.key) ^ std::uint64_t{1} << 63) >> 8 * byte & 0xFF;
+  };
+  std::uint32_t count[8][256] = {};
+  for (const KeySlot& key : keys)
+    for (int byte = 0; byte < 8; ++byte) ++count[byte][byte_of(key, byte)];
+  std::vector<KeySlot> spare(keys.size());
+  for (int byte = 0; byte < 8; ++byte) {
+    std::uint32_t* const start = count[byte];
+    if (start[byte_of(keys[0], byte)] == keys.size()) continue;
+    std::exclusive_scan(start, start + 256, start, 0u);
+    for (const KeySlot& key : keys) spare[start[byte_of(key, byte)]++] = key;
     keys.swap(spare);
   }
+}
+
+inline std::vector<std::int64_t> keys_of(const std::vector<KeySlot>& sorted) {
+  std::vector<std::int64_t> keys;
+  keys.reserve(sorted.size());
+  for (const KeySlot& key : sorted) keys.push_back(key.key);
+  return keys;
 }
 
 class KeyTable {
@@ -73,10 +90,12 @@ class KeyTable {
         ++i;
         continue;
       }
-      if (static_cast<std::int64_t>(keys_.size()) == max_keys(cap_))
+      if (static_cast<std::int64_t>(keys_.size()) == max_keys(cap_)) {
         raise_level(slot, i);
-      else
-        insert(key_of(x[i]));
+        continue;
+      }
+      slot[i] = insert(key_of(x[i]));
+      ++i;
     }
   }
 
@@ -85,14 +104,12 @@ class KeyTable {
     if (static_cast<std::int64_t>(keys_.size()) > cap_) raise_level(slot, n);
   }
 
-  // Returns the slots in the order of their keys, −infinity first and +infinity last, without that of NaN.
-  std::vector<std::int32_t> slots_in_order() const {
-    std::vector<std::int64_t> sorted = keys_;
+  // Returns the keys of finite numbers in order, with their slots.
+  std::vector<KeySlot> in_order() const {
+    std::vector<KeySlot> sorted(keys_.size());
+    for (std::size_t s = 0; s < keys_.size(); ++s) sorted[s] = {keys_[s], static_cast<std::int32_t>(s + kFirst)};
     sort_keys(sorted);
-    std::vector<std::int32_t> slots{kBelow};
-    for (const std::int64_t key : sorted) slots.push_back(slot_of(key));
-    slots.push_back(kAbove);
-    return slots;
+    return sorted;
   }
 
   // Returns the new slot of each old slot if slots joined since the last call; else nothing.
@@ -108,10 +125,7 @@ class KeyTable {
   // that only an infinity could have.
   static constexpr std::int64_t kUnusedNan = 0x7FFDEADBEEF5EED5, kEmptyKey = kMinusInfinity;
   static constexpr std::int64_t kNanBits = 0x7FF8000000000000;  // processors set the sign, too
-  struct Entry {
-    std::int64_t key;
-    std::int32_t slot;
-  };
+  using Entry = KeySlot;
   struct Free {
     void operator()(std::int32_t* p) const { std::free(p); }
   };
@@ -177,16 +191,19 @@ class KeyTable {
     return n;
   }
 
-  void insert(std::int64_t key) {
+  std::int32_t insert(std::int64_t key) {
     if (keys_.empty()) {
       clear_window();
       set_base(key);
       rebuild(kMinBits);
     }
     keys_.push_back(key);
-    put_key(key, static_cast<std::int32_t>(keys_.size() - 1 + kFirst));
+    const auto slot = static_cast<std::int32_t>(keys_.size() - 1 + kFirst);
+    put_key(key, slot);
     // Sparse while it is small, as a collision costs more than the memory.
-    if ((table_.size() < 8192 ? 8 : 2) * hashed_ > table_.size()) rebuild(std::countr_zero(table_.size()) + 1);
+    const bool is_small = table_.size() < 8192;
+    if ((is_small ? 8 : 2) * hashed_ > table_.size()) rebuild(std::countr_zero(table_.size()) + (is_small ? 2 : 1));
+    return slot;
   }
 
   void put_key(std::int64_t key, std::int32_t slot) {
@@ -229,32 +246,22 @@ class KeyTable {
     clear(key_of(std::bit_cast<double>(kNanBits | kMinusInfinity)));
   }
 
-  // The slot of a key that has one.
-  std::int32_t slot_of(std::int64_t key) const {
-    if (const std::uint64_t at = in_window(key); level_ > 0 && at < kWindowKeys) return window_[at];
-    const std::int64_t stored = level_ == 0 ? bits_of(key) : key;
-    std::size_t at = hash(stored, shift_);
-    while (table_[at].key != stored) at = (at + 1) & (table_.size() - 1);
-    return table_[at].slot;
-  }
-
   // Raises the level until `cap` keys remain, which makes room for as many more, and renumbers n slots that were
   // filled.
   void raise_level(std::int32_t* slot, std::int64_t n) {
-    std::vector<std::int64_t> sorted = keys_;
-    sort_keys(sorted);
-    const int by = levels_to_fit(sorted, cap_);
+    const std::vector<KeySlot> sorted = in_order();
+    const int by = levels_to_fit(keys_of(sorted), cap_);
     clear_window();
     level_ += by;
-    const std::vector<std::int64_t> old_keys = std::move(keys_);
+    std::vector<std::int32_t> new_slot(keys_.size() + kFirst);
+    for (std::int32_t s = 0; s < kFirst; ++s) new_slot[s] = s;
     keys_.clear();
-    for (const std::int64_t key : sorted)
+    for (const auto [key, old_slot] : sorted) {
       if (keys_.empty() || key >> by != keys_.back()) keys_.push_back(key >> by);
+      new_slot[old_slot] = static_cast<std::int32_t>(keys_.size() - 1 + kFirst);
+    }
     set_base(keys_[keys_.size() / 2]);
     rebuild(std::max(kMinBits, static_cast<int>(std::bit_width(2 * keys_.size()))));
-    std::vector<std::int32_t> new_slot(old_keys.size() + kFirst);
-    for (std::int32_t s = 0; s < kFirst; ++s) new_slot[s] = s;
-    for (std::size_t s = 0; s < old_keys.size(); ++s) new_slot[s + kFirst] = slot_of(old_keys[s] >> by);
     for (std::int64_t i = 0; i < n; ++i) slot[i] = new_slot[slot[i]];
     for (std::int32_t& s : moved_) s = new_slot[s];
     if (moved_.empty()) moved_ = std::move(new_slot);
@@ -269,10 +276,5 @@ class KeyTable {
   std::vector<Entry> table_;
   std::unique_ptr<std::int32_t[], Free> window_;  // slots; kNone without a key
 };
-
-inline std::int64_t key_at(const std::vector<std::int64_t>& keys, std::int32_t slot) {
-  if (slot >= KeyTable::kFirst) return keys[slot - KeyTable::kFirst];
-  return slot == KeyTable::kBelow ? kMinusInfinity : kPlusInfinity;
-}
 
 }  // namespace naively::histogram
