@@ -18,45 +18,53 @@ using support::Mask;
 
 constexpr std::int64_t kTileRows = 512;  // whose columns stay in the cache; a multiple of kLanes
 
-// A column of a table in the rows of a tile: numbers with the cuts of the table, or, without cuts, codes.
-struct TileColumn {
-  const double* values;
-  const double* cuts;
-};
+// Keys are packed column by column, from the last to the first. A code becomes the highest byte of a key and moves the
+// others down; a missing value clears the key, because the path ends there.
+constexpr int kHighest = 8 * (kMaxColumns - 1);  // the bits below the highest byte
 
-// Packs the keys of a tile. `goes_on` has all bits as long as a path goes on; after its end, bytes are 0.
+NAIVELY_INLINE Mask load_keys(const std::int64_t* p) {
+  Mask keys;
+  std::memcpy(&keys, p, sizeof keys);
+  return keys;
+}
+
+// Puts the codes of numbers before the keys of a tile.
 template <bool fused>
-NAIVELY_INLINE void pack_tile_body(const TileColumn* columns, int n_columns, std::int64_t* keys) {
-  const int shift = n_columns > 0 ? 8 * (kMaxColumns - n_columns) : 0;
+NAIVELY_INLINE void put_numbers_body(const double* values, const double* cuts, std::int64_t* keys) {
+  Lanes cut[kCuts];
+  for (int k = 0; k < kCuts; ++k) cut[k] = support::broadcast(cuts[k]);
   for (std::int64_t i = 0; i < kTileRows; i += kLanes) {
-    Mask key{}, goes_on = Mask{} - 1;
-    for (int t = 0; t < n_columns; ++t) {
-      const Lanes value = load(columns[t].values + i);
-      Mask code;
-      if (const double* const cuts = columns[t].cuts) {
-        code = Mask{} + 1;
-        for (int k = 0; k < kCuts; ++k) code -= support::broadcast(cuts[k]) < value;  // a true comparison is −1
-        goes_on &= value == value;
-      } else {
-        code = support::bits_as<Mask>(value);
-        goes_on &= code != Mask{};
-      }
-      key = (key << 8) | (code & goes_on);
-    }
-    key = support::choose(key == Mask{}, Mask{} + kNoPath, key << shift);
+    const Lanes value = load(values + i);
+    const Mask is_present = value == value;
+    Mask minus_code = is_present;  // a true comparison is −1
+    for (int k = 0; k < kCuts; ++k) minus_code += cut[k] < value;
+    const Mask key = ((load_keys(keys + i) >> 8) - (minus_code << kHighest)) & is_present;
     std::memcpy(keys + i, &key, sizeof key);
   }
 }
 
-NAIVELY_DISPATCH(void, pack_tile, pack_tile_body, (const TileColumn* columns, int n_columns, std::int64_t* keys),
-                 (columns, n_columns, keys))
+NAIVELY_DISPATCH(void, put_numbers, put_numbers_body, (const double* values, const double* cuts, std::int64_t* keys),
+                 (values, cuts, keys))
 
-// Replaces values of a category by their codes, as the bits of a number; 0 is a missing value.
+// Puts the codes of categories before the keys of a tile; they are the highest bytes of `codes`.
+template <bool fused>
+NAIVELY_INLINE void put_codes_body(const double* codes, std::int64_t* keys) {
+  for (std::int64_t i = 0; i < kTileRows; i += kLanes) {
+    const Mask code = support::bits_as<Mask>(load(codes + i));
+    const Mask key = ((load_keys(keys + i) >> 8) | code) & (code != Mask{});
+    std::memcpy(keys + i, &key, sizeof key);
+  }
+}
+
+NAIVELY_DISPATCH(void, put_codes, put_codes_body, (const double* codes, std::int64_t* keys), (codes, keys))
+
+// Replaces values of a category by the bits of their codes, in the highest byte; 0 is a missing value.
 void look_up(double* values, std::int64_t n, const std::uint8_t* codes, std::int64_t n_codes) {
   for (std::int64_t i = 0; i < n; ++i) {
     const double value = values[i];
     const bool is_listed = value >= 0 && value < static_cast<double>(n_codes);
-    values[i] = std::bit_cast<double>(is_listed ? std::int64_t{codes[static_cast<std::int64_t>(value)]} : 0);
+    const std::int64_t code = is_listed ? codes[static_cast<std::int64_t>(value)] : 0;
+    values[i] = std::bit_cast<double>(code << kHighest);
   }
 }
 
@@ -78,16 +86,18 @@ void pack_keys(const std::vector<Matrix>& pieces, const Plan& plan, std::int64_t
       }
     std::int64_t key[kTileRows];
     for (std::int64_t m = 0; m < plan.n_tables; ++m) {
-      TileColumn columns[kMaxColumns];
-      int n_columns = 0;
-      for (std::int64_t slot = m * kMaxColumns; n_columns < kMaxColumns; ++n_columns, ++slot) {
+      std::fill_n(key, kTileRows, 0);
+      for (std::int64_t slot = (m + 1) * kMaxColumns; slot-- > m * kMaxColumns;) {
         const std::int64_t j = plan.columns[slot];
-        if (j < 0) break;
-        const bool is_number = plan.code_offsets[j + 1] == plan.code_offsets[j];
-        columns[n_columns] = {values.data() + j * kTileRows, is_number ? plan.cuts + slot * kCuts : nullptr};
+        if (j < 0) continue;
+        const double* const of_column = values.data() + j * kTileRows;
+        if (plan.code_offsets[j + 1] == plan.code_offsets[j])
+          put_numbers(of_column, plan.cuts + slot * kCuts, key);
+        else
+          put_codes(of_column, key);
       }
-      pack_tile(columns, n_columns, key);
-      std::copy_n(key, rows, keys + m * n_rows + from);
+      std::int64_t* const to = keys + m * n_rows + from;
+      for (std::int64_t i = 0; i < rows; ++i) to[i] = key[i] == 0 ? kNoPath : key[i];
     }
   });
 }
