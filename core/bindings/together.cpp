@@ -40,27 +40,38 @@ void py_pack_keys(const std::vector<Numbers<2>>& pieces, const PlanArrays& array
   without_gil([&] { pack_keys(matrices, plan, n_rows, out.data(), n_threads); });
 }
 
-using NewIndex = std::tuple<New<std::int64_t, 1>, New<std::int64_t, 1>, New<std::int32_t, 1>>;
+// The index (offsets, keys, nodes), and of each node its parent, table and counts; the ends of the nodes of each
+// length.
+using NewTree = std::tuple<New<std::int64_t, 1>, New<std::int64_t, 1>, New<std::int32_t, 1>, New<std::int32_t, 1>,
+                           New<std::int64_t, 1>, New<double, 2>, std::vector<std::int64_t>>;
 
-NewIndex py_index_paths(const Ints& paths, const Ints& tables, std::int64_t n_tables) {
-  const std::int64_t n_nodes = size_of(paths);
-  checked(tables, "tables", {n_nodes});
-  std::vector<std::int64_t> sizes(n_tables, 0);
-  for (std::int64_t node = 0; node < n_nodes; ++node) {
-    require(tables(node) >= 0 && tables(node) < n_tables, "a node has a table that is not there");
-    require(paths(node) != 0, "a node has no path");
-    ++sizes[tables(node)];
+NewTree py_make_tree(const Ints& paths, const Ints& tables, const LabelArray& label, const Floats& weight,
+                     std::int64_t n_tables, std::int64_t n_classes) {
+  const std::int64_t n_cells = size_of(paths);
+  const PathCells cells{n_cells, paths.data(), checked(tables, "tables", {n_cells}), checked(label, "label", {n_cells}),
+                        checked(weight, "weight", {n_cells})};
+  support::check_labels(cells.label, n_cells, n_classes);
+  for (std::int64_t i = 0; i < n_cells; ++i) {
+    require(tables(i) >= 0 && tables(i) < n_tables, "a path has a table that is not there");
+    require(paths(i) >> 56 > 0, "a path has no first column");
   }
+  Nodes nodes = without_gil([&] { return make_nodes(cells, n_classes); });
+  const auto n_nodes = static_cast<std::int64_t>(nodes.path.size());
+  std::vector<std::int64_t> sizes(n_tables, 0);
+  for (const std::int64_t table : nodes.table) ++sizes[table];
   support::Buffer<std::int64_t> offsets(n_tables + 1);
   offsets[0] = 0;
   for (std::int64_t m = 0; m < n_tables; ++m) offsets[m + 1] = offsets[m] + index_size(sizes[m]);
   const std::int64_t n = offsets[n_tables];
   support::Buffer<std::int64_t> keys(n);
-  support::Buffer<std::int32_t> nodes(n);
+  support::Buffer<std::int32_t> positions(n);
   std::fill_n(keys.get(), n, 0);
-  std::fill_n(nodes.get(), n, -1);
-  without_gil([&] { index_paths(paths.data(), tables.data(), n_nodes, offsets.get(), keys.get(), nodes.get()); });
-  return {to_numpy(std::move(offsets), n_tables + 1), to_numpy(std::move(keys), n), to_numpy(std::move(nodes), n)};
+  std::fill_n(positions.get(), n, -1);
+  without_gil([&] { index_nodes(nodes, offsets.get(), keys.get(), positions.get()); });
+  return {to_numpy(std::move(offsets), n_tables + 1), to_numpy(std::move(keys), n),
+          to_numpy(std::move(positions), n),          to_numpy(std::move(nodes.parent), n_nodes),
+          to_numpy(std::move(nodes.table), n_nodes),  to_numpy(std::move(nodes.counts), n_nodes, n_classes),
+          {nodes.ends.begin(), nodes.ends.end()}};
 }
 
 // Nodes and parents are not checked, which would take longer than to score a row: `TableTree` makes them.
@@ -108,7 +119,7 @@ std::int64_t py_leave_out_of_tables(const TreeArrays& arrays, const Keys& keys, 
 
 void bind_together(nb::module_& m) {
   m.def("pack_keys", py_pack_keys, "pieces"_a, "plan"_a, "out"_a.noconvert(), "n_threads"_a);
-  m.def("index_paths", py_index_paths, "paths"_a, "tables"_a, "n_tables"_a);
+  m.def("make_tree", py_make_tree, "paths"_a, "tables"_a, "label"_a, "weight"_a, "n_tables"_a, "n_classes"_a);
   m.def("find_nodes", py_find_nodes, "tree"_a, "keys"_a, "out"_a.noconvert(), "n_threads"_a);
   m.def("score_tables", py_score_tables, "tree"_a, "keys"_a, "evidence"_a, "out"_a.noconvert(), "n_threads"_a);
   m.def("leave_out_of_tables", py_leave_out_of_tables, "tree"_a, "keys"_a, "counts"_a, "total"_a, "label"_a, "weight"_a,

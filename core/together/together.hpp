@@ -13,6 +13,7 @@
 //
 // A node without rows adds nothing: s_t = s_{t−1}.
 #pragma once
+#include <array>
 #include <cstdint>
 #include <vector>
 
@@ -47,12 +48,30 @@ struct Tree {
   const std::int32_t *nodes, *parents;
 };
 
+// Counted cells by table, then path, which is not 0.
+struct PathCells {
+  std::int64_t n;
+  const std::int64_t *path, *table;
+  const std::int32_t* label;
+  const double* weight;
+};
+
+// All beginnings of the paths of cells: those of one column first, then those of two, each by table and path. `ends[t]`
+// is the end of those of t + 1 columns. `counts` is (node, class).
+struct Nodes {
+  std::vector<std::int64_t> path, table;
+  std::vector<std::int32_t> parent;
+  std::vector<double> counts;
+  std::array<std::int64_t, kMaxColumns> ends{};
+};
+
+Nodes make_nodes(const PathCells& cells, std::int64_t n_classes);
+
 // The number of entries in the index of a table of this many nodes.
 std::int64_t index_size(std::int64_t n_nodes);
 
-// Enters the path of each node, in its table, into an index of empty entries.
-void index_paths(const std::int64_t* paths, const std::int64_t* tables, std::int64_t n_nodes,
-                 const std::int64_t* offsets, std::int64_t* keys, std::int32_t* nodes);
+// Enters the path of each node into an index of empty entries.
+void index_nodes(const Nodes& nodes, const std::int64_t* offsets, std::int64_t* keys, std::int32_t* positions);
 
 // Writes the last node of each path that has rows, (table, row); −1 if none has.
 void find_nodes(const Tree& tree, const std::int64_t* keys, std::int64_t n_rows, std::int32_t* nodes, int n_threads);

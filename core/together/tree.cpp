@@ -3,6 +3,7 @@
 #include <atomic>
 #include <bit>
 #include <cmath>
+#include <numeric>
 
 #include "support/compiler.hpp"
 #include "support/threads.hpp"
@@ -82,6 +83,13 @@ struct TableIndex {
   }
 };
 
+// How many columns the path of a cell shares with that of the cell before it.
+int shared_columns(const PathCells& cells, std::int64_t i) {
+  if (i == 0 || cells.table[i] != cells.table[i - 1]) return 0;
+  const auto differ = static_cast<std::uint64_t>(cells.path[i] ^ cells.path[i - 1]);
+  return std::min(std::countl_zero(differ) / 8, length_of(cells.path[i]));
+}
+
 template <class F>
 void each_chunk(std::int64_t n_rows, int n_threads, F&& f) {
   support::parallel_for((n_rows + kChunkRows - 1) / kChunkRows, n_threads,
@@ -90,17 +98,38 @@ void each_chunk(std::int64_t n_rows, int n_threads, F&& f) {
 
 }  // namespace
 
+Nodes make_nodes(const PathCells& cells, std::int64_t n_classes) {
+  Nodes nodes;
+  for (std::int64_t i = 0; i < cells.n; ++i)
+    for (int t = shared_columns(cells, i); t < length_of(cells.path[i]); ++t) ++nodes.ends[t];
+  std::partial_sum(nodes.ends.begin(), nodes.ends.end(), nodes.ends.begin());
+  const std::int64_t n = nodes.ends.back();
+  nodes.path.resize(n), nodes.table.resize(n), nodes.parent.resize(n), nodes.counts.resize(n * n_classes);
+  std::int64_t next[kMaxColumns] = {}, of_path[kMaxColumns];
+  std::copy_n(nodes.ends.begin(), kMaxColumns - 1, next + 1);
+  for (std::int64_t i = 0; i < cells.n; ++i) {
+    const int shared = shared_columns(cells, i), length = length_of(cells.path[i]);
+    for (int t = shared; t < length; ++t) {
+      const std::int64_t node = of_path[t] = next[t]++;
+      nodes.path[node] = beginning(cells.path[i], t + 1);
+      nodes.table[node] = cells.table[i];
+      nodes.parent[node] = t == 0 ? -1 : static_cast<std::int32_t>(of_path[t - 1]);
+    }
+    for (int t = 0; t < length; ++t) nodes.counts[of_path[t] * n_classes + cells.label[i]] += cells.weight[i];
+  }
+  return nodes;
+}
+
 std::int64_t index_size(std::int64_t n_nodes) { return std::bit_ceil(static_cast<std::uint64_t>(2 * n_nodes + 2)); }
 
-void index_paths(const std::int64_t* paths, const std::int64_t* tables, std::int64_t n_nodes,
-                 const std::int64_t* offsets, std::int64_t* keys, std::int32_t* nodes) {
-  for (std::int64_t node = 0; node < n_nodes; ++node) {
-    const std::int64_t first = offsets[tables[node]];
-    const std::size_t mask = offsets[tables[node] + 1] - first - 1;
-    std::size_t at = entry_of(paths[node], shift_of(mask + 1));
+void index_nodes(const Nodes& nodes, const std::int64_t* offsets, std::int64_t* keys, std::int32_t* positions) {
+  for (std::size_t node = 0; node < nodes.path.size(); ++node) {
+    const std::int64_t first = offsets[nodes.table[node]];
+    const std::size_t mask = offsets[nodes.table[node] + 1] - first - 1;
+    std::size_t at = entry_of(nodes.path[node], shift_of(mask + 1));
     while (keys[first + at] != 0) at = (at + 1) & mask;
-    keys[first + at] = paths[node];
-    nodes[first + at] = static_cast<std::int32_t>(node);
+    keys[first + at] = nodes.path[node];
+    positions[first + at] = static_cast<std::int32_t>(node);
   }
 }
 

@@ -35,7 +35,7 @@ class PlanArrays(NamedTuple):
 
 
 class TreeArrays(NamedTuple):
-    """An index of the nodes of each table by their paths, [offsets[m], offsets[m + 1]), as `index_paths` returns it.
+    """An index of the nodes of each table by their paths, [offsets[m], offsets[m + 1]), as `make_tree` returns it.
 
     `masks` cuts the keys of a table to whole bytes. `parents` has the node before each node, −1 for one of a single
     column.
@@ -63,9 +63,31 @@ def pack_keys(pieces: Sequence[Array], plan: PlanArrays, n_rows: int, n_jobs: in
     return keys
 
 
-def index_paths(paths: Wholes, tables: Wholes, n_tables: int) -> tuple[Wholes, Wholes, Codes32]:
-    """Return offsets, keys and nodes of the index of nodes, of which each has a path and a table."""
-    return _core.index_paths(paths, tables, n_tables)
+class TreeNodes(NamedTuple):
+    """The nodes of a tree: those of one column first, then those of two; `ends[t]` is the end of those of t + 1.
+
+    `tables` has the table of each node, `counts` is (node, class).
+    """
+
+    tables: Wholes
+    counts: Floats
+    ends: tuple[int, ...]
+
+
+def make_tree(
+    paths: Wholes, tables: Wholes, label: Codes32, weight: Floats, masks: Wholes, n_classes: int
+) -> tuple[TreeArrays, TreeNodes]:
+    """Return the tree of all beginnings of the paths of cells, which are in order of table and path.
+
+    >>> paths = np.array([0x0201 << 48, 0x0203 << 48])
+    >>> cells = paths, np.zeros(2, np.int64), np.array([0, 1], np.int32), np.array([5.0, 1.0])
+    >>> arrays, nodes = make_tree(*cells, np.array([-1]), 2)
+    >>> arrays.parents.tolist(), nodes.counts.tolist(), nodes.ends[:3]
+    ([-1, 0, 0], [[5.0, 1.0], [5.0, 0.0], [0.0, 1.0]], (1, 3, 3))
+    """
+    made = _core.make_tree(paths, tables, label, weight, len(masks), n_classes)
+    offsets, keys, nodes, parents, of_nodes, counts, ends = made
+    return TreeArrays(offsets, keys, masks, nodes, parents), TreeNodes(of_nodes, counts, tuple(ends))
 
 
 def find_nodes(tree: TreeArrays, keys: Wholes, n_jobs: int | None = None) -> Codes32:

@@ -31,8 +31,8 @@ from naively._kernels.together import (
     PlanArrays,
     TreeArrays,
     find_nodes,
-    index_paths,
     leave_out_of_tables,
+    make_tree,
     pack_keys,
     score_tables,
 )
@@ -239,30 +239,9 @@ class TableTree:
         masks = np.where(n_bytes > 0, np.int64(-1) << np.minimum(64 - 8 * n_bytes, 63), 0)
         path = (cells.keys << cells.levels[table]) & masks[table]
         keep = path != 0
-        path, table = path[keep], table[keep]
-        classes, weight = cells.classes[keep], cells.weight[keep]
-        nodes = np.full(len(path), -1, np.int64)  # of each cell, so far
-        none = np.zeros(0, np.int64)
-        paths, parents, tables, counts, ends = [none], [none], [none], [np.zeros((0, n_classes))], [0]
-        for t in range(MAX_COLUMNS):
-            has_column = np.flatnonzero((path >> (56 - 8 * t)) & 0xFF)
-            prefix, owner = path[has_column] >> (56 - 8 * t), table[has_column]
-            is_first = np.ones(len(prefix), bool)
-            is_first[1:] = (prefix[1:] != prefix[:-1]) | (owner[1:] != owner[:-1])
-            node = np.cumsum(is_first) - 1
-            paths.append(prefix[is_first] << (56 - 8 * t))
-            parents.append(nodes[has_column][is_first])
-            tables.append(owner[is_first])
-            n_new = int(is_first.sum())
-            slot = node * n_classes + classes[has_column]
-            sums: Floats = np.bincount(slot, weight[has_column], n_new * n_classes).astype(np.float64)
-            counts.append(sums.reshape(n_new, n_classes))
-            nodes[has_column] = ends[-1] + node
-            ends.append(ends[-1] + n_new)
-        table_of_node = np.concatenate(tables)
-        offsets, keys, indexed = index_paths(np.concatenate(paths), table_of_node, histogram.n_columns)
-        arrays = TreeArrays(offsets, keys, masks, indexed, np.concatenate(parents).astype(np.int32))
-        return cls(arrays, table_of_node, np.concatenate(counts), tuple(ends[1:]), total)
+        of_cells = path[keep], table[keep], cells.classes[keep], cells.weight[keep]
+        arrays, nodes = make_tree(*of_cells, masks, n_classes)
+        return cls(arrays, *nodes, total)
 
     def evidence(self) -> Floats:
         """Return equation (2) of each node, (node, class)."""
