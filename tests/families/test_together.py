@@ -101,6 +101,20 @@ def test_values_that_the_plan_does_not_know_share_a_code() -> None:
     assert codes[0] == codes[1] == OTHER_CODE != codes[2]
 
 
+@pytest.mark.parametrize("has_weights", [False, True])
+def test_rows_are_counted_in_parts(has_weights: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Parts start at the levels of the first, and the sum is the count of all rows, at levels above 0, too."""
+    n = 12_000
+    rng = np.random.default_rng(5)
+    columns = {f"x{j}": rng.normal(size=n).tolist() for j in range(6)}
+    weight = rng.integers(1, 4, n).astype(float) if has_weights else None
+    plan, labels = planned(columns), labels_of(5, n)
+    all_rows = counted(plan, columns, labels, weight)
+    assert all_rows.cells.levels.min() > 0
+    monkeypatch.setattr("naively.families.together.MAX_COUNTED_ROWS", 5000)
+    assert same(counted(plan, columns, labels, weight), all_rows)
+
+
 @few
 @given(st.integers(0, 10_000), st.integers(2, 60))
 def test_leaving_a_row_out_is_counting_without_it(seed: int, n: int) -> None:
@@ -113,7 +127,7 @@ def test_leaving_a_row_out_is_counting_without_it(seed: int, n: int) -> None:
     tree = TableTree.of(counted(plan, columns, labels, weight), total)
     leaving = Leaving.of(np.array(code), weight, np.ones(n))
     view = plan.view(read(columns))
-    actual = tree.leave_one_out(view, leaving)
+    actual = tree.leave_one_out(view.keys(), leaving)
     for i in range(min(n, 4)):
         others = [k for k in range(n) if k != i]
         if sum(weight[k] for k in others) == 0:
@@ -255,4 +269,4 @@ def test_a_row_that_was_not_counted_cannot_leave() -> None:
     other = plan.view(read(rows_of(9, 50, missing=0.0)))
     leaving = Leaving.of(np.zeros(50), np.ones(50), np.ones(50))
     with pytest.raises(NotCountedError):
-        tree.leave_one_out(other, leaving)
+        tree.leave_one_out(other.keys(), leaving)

@@ -177,6 +177,14 @@ class TablePlan:
         return list(described.values())
 
 
+def count_keys(
+    keys: Wholes, label: Codes32, weight: Floats | None, n_classes: int, like: Histogram | None = None
+) -> Histogram:
+    """Return the counts of keys (table, row), a column for each table; see `TablePlan.count`."""
+    plan = CountPlan(like=like, only_to_add=like is not None)
+    return Histogram.count(Numbers((keys.view(np.float64).T,)), label, weight, n_classes, plan)
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class TableView:
     """The columns of a plan in some rows."""
@@ -191,12 +199,13 @@ class TableView:
 
     def count(self, label: Codes32, weight: Floats | None, n_classes: int, like: Histogram | None = None) -> Histogram:
         """Return the counts of the keys of rows, a column for each table of columns; see `TablePlan.count`."""
-        plan, parts = CountPlan(like=like, only_to_add=like is not None), []
+        parts: list[Histogram] = []
         for start in range(0, max(self.n_rows, 1), MAX_COUNTED_ROWS):
             rows = slice(start, min(start + MAX_COUNTED_ROWS, self.n_rows))
-            keys = self.rows(rows.start, rows.stop).keys().view(np.float64)
-            weights = None if weight is None else weight[rows]
-            parts.append(Histogram.count(Numbers((keys.T,)), label[rows], weights, n_classes, plan))
+            keys, weights = self.rows(rows.start, rows.stop).keys(), None if weight is None else weight[rows]
+            parts.append(
+                count_keys(keys, label[rows], weights, n_classes, parts[0] if parts and like is None else like)
+            )
         return parts[0] if len(parts) == 1 else Histogram.sum_of(parts)
 
     def keys(self) -> Wholes:
@@ -256,10 +265,10 @@ class TableTree:
             start = end
         return np.asarray(np.log(shares) - np.log(first))
 
-    def leave_one_out(self, view: TableView, leaving: Leaving) -> Floats:
-        """Return equation (2) of counted rows without themselves, (table, row, class)."""
+    def leave_one_out(self, keys: Wholes, leaving: Leaving) -> Floats:
+        """Return equation (2) of counted rows without themselves, (table, row, class), by their keys."""
         rows = leaving.label.astype(np.int32), leaving.weight.astype(np.float64)
-        out, not_counted = leave_out_of_tables(self.arrays, view.keys(), self.counts, self.total, *rows)
+        out, not_counted = leave_out_of_tables(self.arrays, keys, self.counts, self.total, *rows)
         if not_counted >= 0:
             c = int(leaving.label[not_counted])
             raise NotCountedError(not_counted, c, None, "a row that its tables of columns do not have")

@@ -19,7 +19,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from naively.families.together import TableTree, TableView, WeightedTables
+from naively.families.together import TableTree, TableView, WeightedTables, count_keys
 from naively.model.calibrate import ColumnImportance
 from naively.tuning.calibrate import Calibration, calibrate
 from naively.tuning.features import Features
@@ -78,7 +78,7 @@ def table_evidence(scorer: LooScorer) -> Floats | None:
         plan, counts, total = model.schema.tables, model.table_counts, model.class_weights.weight
         rows = scorer.sample.table.take(usable)
         if leaving.weight.any():
-            parts.append(TableTree.of(counts, total).leave_one_out(plan.view(rows), leaving))
+            parts.append(TableTree.of(counts, total).leave_one_out(plan.view(rows).keys(), leaving))
             continue
         part = np.zeros((counts.n_columns, len(usable), len(model.classes)))  # the model has not counted these rows
         for t, alone in enumerate(np.eye(counts.n_columns)):
@@ -209,8 +209,9 @@ def _evidence_of_sample(scorer: LooScorer, usable: NDArray[np.intp], view: Table
     n_classes = len(scorer.model.classes)
     label, weight = scorer.sample.label[usable].astype(np.int32), scorer.sample.weight[usable].astype(np.float64)
     total = np.bincount(label, weight, n_classes).astype(np.float64)
-    tree = TableTree.of(view.count(label, weight, n_classes), total)
-    return tree.leave_one_out(view, scorer.leaving.part(usable))
+    keys = view.keys()
+    tree = TableTree.of(count_keys(keys, label, None if (weight == 1).all() else weight, n_classes), total)
+    return tree.leave_one_out(keys, scorer.leaving.part(usable))
 
 
 def _losses(calibration: Calibration, rows: TableRows) -> Floats:
