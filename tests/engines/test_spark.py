@@ -72,6 +72,26 @@ def test_small_parts_that_exceed_a_result(spark: Any, monkeypatch: pytest.Monkey
     assert_same_counts(model, naively.fit(table, "y", schema=schema, tune=False))
 
 
+def test_few_parts_come_in_one_query(spark: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The parts of a few partitions need no second query, though they are not small."""
+    later: list[Any] = []
+
+    def observed(rows: Any, budget: int) -> Any:
+        later.extend(rows)
+        return []
+
+    monkeypatch.setattr(engine, "_runs_within", observed)
+    monkeypatch.setattr(engine, "_result_bytes", lambda df: 2**21)
+    random = np.random.default_rng(2)
+    texts = [" ".join(f"{word:x}" for word in random.integers(0, 2**60, 40)) for _ in range(400)]
+    table = pa.table({"text": texts, "y": ["a", "b"] * 200})
+    schema = naively.infer_schema(table, "y")
+    part = engine.count(spark.createDataFrame(table).repartition(2), schema, "y", tune=False)
+    assert len(part.to_bytes()) > 2 * engine.SMALL_BYTES
+    assert not later
+    assert_same_counts(part.to_model(), naively.fit(table, "y", schema=schema, tune=False))
+
+
 def test_a_class_and_a_word_that_one_partition_has(spark: Any) -> None:
     table = pa.table({"text": [f"same word{i}" for i in range(60)], "y": ["a", "b"] * 29 + ["only", None]})
     rows = spark.createDataFrame(table).repartition(6, "text")

@@ -53,7 +53,7 @@ N_SHARDS = 8  # of words, if there are many
 FIRST_SHARD = 2**32  # a multiple of N_SHARDS, above the numbers of partitions
 CHUNK_BYTES = 2**22  # of a part in a row
 MAX_COLLECTED_BYTES = 2**26  # of parts that the driver adds itself
-SMALL_BYTES = 2**16  # of a chunk that comes to the driver in the query that computes it; others are collected later
+SMALL_BYTES = 2**16  # of a chunk that comes to the driver in the query that computes it; a few larger ones do too
 DEFAULT_RESULT_BYTES = 2**30  # of Spark's spark.driver.maxResultSize
 PART_SCHEMA = "number long, chunk int, n_bytes long, notes string, small binary, data binary"
 KINDS_OF_CLASSES = ((bool, "boolean"), (int, "bigint"), (float, "double"), (str, "string"))
@@ -126,8 +126,8 @@ def count(df: DataFrame, schema: Schema, y: str, *, weight: str | None = None, t
     names = [name for name in df.columns if name in wanted]
     rows = _numbered(df.select(*map(_quoted, names)))
     budget = _result_bytes(df)
-    limits = (_chunk_bytes(budget), MIN_SPLIT_KEYS)
-    counted = rows.mapInArrow(_counter(schema.to_json(), names, y, weight, tune, *limits), PART_SCHEMA)
+    counter = _counter(schema.to_json(), names, y, weight, tune, budget, MIN_SPLIT_KEYS)
+    counted = rows.mapInArrow(counter, PART_SCHEMA)
     parts = _add_parts(_Parts.of(counted), budget)
     return total([*parts, count_part(iter(()), schema, y)])
 
@@ -182,7 +182,7 @@ def predict(model: Model, df: DataFrame, *, proba: bool = False, name: str = PRE
 
 
 def _counter(
-    schema_json: str, names: list[str], y: str, weight: str | None, tune: bool, chunk_bytes: int, max_keys: int
+    schema_json: str, names: list[str], y: str, weight: str | None, tune: bool, budget: int, max_keys: int
 ) -> Callable[[RecordBatches], RecordBatches]:
     """Return what an executor does with a partition: count it, and yield the part, or its shards, in chunks."""
 
@@ -202,7 +202,7 @@ def _counter(
         parts: Iterable[tuple[int, Part | None]] = [(number, part)]
         if part is not None and n_keys(part) > max_keys:
             parts = enumerate(split_by_key(part, N_SHARDS), FIRST_SHARD + N_SHARDS * number)
-        yield from _chunks(parts, notes, chunk_bytes)
+        yield from _chunks(parts, notes, budget)
 
     return count_partition
 
@@ -229,17 +229,19 @@ def _raise_notes(notes: Iterable[str]) -> None:
         warn_user(message, getattr(errors, kind, UserWarning))
 
 
-def _chunks(parts: Iterable[tuple[int, Part | None]], notes: str, chunk_bytes: int) -> RecordBatches:
+def _chunks(parts: Iterable[tuple[int, Part | None]], notes: str, budget: int) -> RecordBatches:
     """Yield parts as rows of PART_SCHEMA, their bytes in chunks; the first row has the notes."""
     import pyarrow as pa
 
     names = [field.split()[0] for field in PART_SCHEMA.split(", ")]
     kinds = [pa.int64(), pa.int32(), pa.int64(), pa.string(), pa.binary(), pa.binary()]
+    chunk_bytes = _chunk_bytes(budget)
     for number, part in parts:
         data = b"" if part is None else part.to_bytes()
         for chunk, start in enumerate(range(0, max(len(data), 1), chunk_bytes)):
             piece = data[start : start + chunk_bytes]
-            bytes_of_piece = (piece, None) if len(piece) <= SMALL_BYTES else (None, piece)
+            is_small = len(piece) <= SMALL_BYTES or (number < FAN_IN and not chunk and FAN_IN * len(piece) <= budget)
+            bytes_of_piece = (piece, None) if is_small else (None, piece)
             row = [number, chunk, len(piece), notes, *bytes_of_piece]
             arrays = [pa.array([cell], kind) for cell, kind in zip(row, kinds, strict=True)]
             yield pa.RecordBatch.from_arrays(arrays, names=names)
@@ -261,7 +263,7 @@ def _rows_of_table(table: pa.Table) -> list[tuple[int, int, bytes]]:
     return [(number, chunk, data if small is None else small) for number, chunk, small, data in rows]
 
 
-def _adder(n_groups: int, chunk_bytes: int) -> Callable[[pa.Table], pa.Table]:
+def _adder(n_groups: int, budget: int) -> Callable[[pa.Table], pa.Table]:
     """Return what an executor does with the parts of a group: add them."""
 
     def add_group(table: pa.Table) -> pa.Table:
@@ -270,7 +272,7 @@ def _adder(n_groups: int, chunk_bytes: int) -> Callable[[pa.Table], pa.Table]:
         rows = _rows_of_table(table)
         number = rows[0][0] % n_groups
         part, notes = _with_notes(lambda: total(_parts_of_chunks(rows)))
-        return pa.Table.from_batches(list(_chunks([(number, part)], notes, chunk_bytes)))
+        return pa.Table.from_batches(list(_chunks([(number, part)], notes, budget)))
 
     return add_group
 
@@ -313,13 +315,13 @@ class _Parts:
     def has_shards(self) -> bool:
         return any(number >= FIRST_SHARD for number, *_ in self.rows)
 
-    def added(self, n_groups: int, chunk_bytes: int) -> _Parts:
+    def added(self, n_groups: int, budget: int) -> _Parts:
         """Return the sums of these parts in groups, computed by the executors."""
         from pyspark.sql import functions as f
 
         key = f.col("number") % n_groups
         try:
-            return _Parts.of(self.frame.groupBy(key).applyInArrow(_adder(n_groups, chunk_bytes), PART_SCHEMA))
+            return _Parts.of(self.frame.groupBy(key).applyInArrow(_adder(n_groups, budget), PART_SCHEMA))
         finally:
             self.frame.unpersist()
 
@@ -361,12 +363,12 @@ def _runs_within(rows: Sequence[tuple[int, int, int]], budget: int) -> list[tupl
 
 def _add_parts(parts: _Parts, budget: int) -> list[Part]:
     """Add parts among the executors until they are few and small; return the rest for the driver to add."""
-    chunk_bytes, limit = _chunk_bytes(budget), min(budget, MAX_COLLECTED_BYTES)
+    limit = min(budget, MAX_COLLECTED_BYTES)
     if parts.has_shards and parts.n_parts > N_SHARDS:
-        return parts.added(N_SHARDS, chunk_bytes).collect(budget)
+        return parts.added(N_SHARDS, budget).collect(budget)
     while parts.n_parts > FAN_IN and (parts.n_bytes > limit or parts.n_parts > FAN_IN**2):
         n_groups = -(-parts.n_parts // FAN_IN)
-        parts = parts.added(n_groups, chunk_bytes)
+        parts = parts.added(n_groups, budget)
     return parts.collect(budget)
 
 
