@@ -76,6 +76,16 @@ def test_a_hundred_classes(database: str) -> None:
     assert_same(database, draw_model(classes, tune=False, n=5000), table)
 
 
+@pytest.mark.parametrize("log", [False, True])
+def test_the_query_grows_with_the_number_of_classes_not_with_its_square(log: bool) -> None:
+    def n_additions(n_classes: int) -> int:
+        classes = tuple(f"class {k}" for k in range(n_classes))
+        table = {"sky": ["sun", "rain"] * n_classes}
+        return naively.fit(table, [c for c in classes for _ in "ab"], tune=False).to_sql("duckdb", log=log).count(" + ")
+
+    assert n_additions(80) < 2.2 * n_additions(40)
+
+
 @on_each_database
 def test_weights_offsets_and_the_length_of_a_row(database: str) -> None:
     classes = ("no", "yes")

@@ -6,9 +6,10 @@ The query is a chain of steps. Each step uses the results of the one before, so 
     score     the score of each class: the sum over the columns, from lists or from lookup tables
     best      the largest score of each row
     part      exp(score − best) of each class, 0 below exp(−700), which is an underflow in PostgreSQL
+    total     the sum of these parts, or its logarithm
     (last)    the share of each class, and the class with the largest score
 
-Two classes that are never impossible need their log-odds only, so `best` and `part` are left out.
+Two classes that are never impossible need their log-odds only, so `best`, `part` and `total` are left out.
 
 Values that the family of a column refuses, such as an infinity or a negative count, give NULL.
 """
@@ -88,7 +89,7 @@ class _Query:
         names = [*self.keys, PREDICTION, *self.posterior_names()]
         outputs = [*self.key_names(), prediction, *posteriors]
         final = [f"{output} AS {self.dialect.name(name)}" for output, name in zip(outputs, names, strict=True)]
-        last = self.step_name("score" if self.has_two else "part")
+        last = self.step_name("score" if self.has_two else "total")
         return "WITH " + ",\n".join([*self.lookups, *steps]) + _select(final, last, indent="") + "\n"
 
     def compare_all(self, sums: Sequence[str], log: bool) -> tuple[list[str], str, list[str]]:
@@ -99,19 +100,18 @@ class _Query:
             f"CASE WHEN {s} - best < {d.number(MIN_EXPONENT)} THEN {d.number(0)} ELSE exp({s} - best) END"
             for s in scores
         ]
-        best, part = (
-            [*keys, *scores, f"{d.greatest(scores)} AS best"],
-            [*keys, *scores, "best", *_aliased(shares, parts)],
-        )
-        steps = [
-            *self.score_steps(_aliased(sums, scores)),
-            d.step(self.step_name("best"), _select(best, self.step_name("score"))),
-            d.step(self.step_name("part"), _select(part, self.step_name("best"))),
-        ]
-        total = _sum(parts)
-        posterior = [
-            f"{s} - best - ln({total})" if log else f"{e} / ({total})" for s, e in zip(scores, parts, strict=True)
-        ]
+        needed = [] if log else parts
+        total = f"ln({_sum(parts)})" if log else _sum(parts)
+        columns = {
+            "best": [*keys, *scores, f"{d.greatest(scores)} AS best"],
+            "part": [*keys, *scores, "best", *_aliased(shares, parts)],
+            "total": [*keys, *scores, "best", *needed, f"{total} AS total"],
+        }
+        steps, last = self.score_steps(_aliased(sums, scores)), "score"
+        for step, selected in columns.items():
+            steps.append(d.step(self.step_name(step), _select(selected, self.step_name(last))))
+            last = step
+        posterior = [f"{s} - best - total" if log else f"{e} / total" for s, e in zip(scores, parts, strict=True)]
         results = [self.or_prior(p, prior, is_possible) for p, prior in zip(posterior, self.prior(log), strict=True)]
         return steps, self.prediction(scores, is_possible), results
 
