@@ -56,10 +56,15 @@ def main(arguments: list[str]) -> None:
             cursor.execute(query)
             return cursor.fetchall()
 
+        def scored(columns: dict[str, np.ndarray], tune: bool) -> str:
+            query = naively.fit(columns, label[:50_000], tune=tune).to_sql("postgresql", "people")
+            return f"SELECT sum(p_yes), count(prediction) FROM ({query}) AS scored"
+
         for name, tune in (("textbook", False), ("tuned", True)):
-            model = naively.fit(part, label[:50_000], tune=tune)
-            scored = f"SELECT sum(p_yes), count(prediction) FROM ({model.to_sql('postgresql', 'people')}) AS scored"
-            turns = {"a bare aggregate": partial(run, bare), "exported SQL": partial(run, scored)}
+            turns = {"a bare aggregate": partial(run, bare), "exported SQL": partial(run, scored(part, tune))}
+            for kind, title in (("n", "numbers"), ("v", "columns of 8 values"), ("t", "the lookup table")):
+                others = {column: values for column, values in part.items() if column[0] != kind}
+                turns[f"without {title}"] = partial(run, scored(others, tune))
             report(f"{options.rows:,} rows, 11 columns, {name}", turns, options.repeats)
 
         n_rows = options.rows // 2
