@@ -3,7 +3,11 @@
     python -m benchmarks engines [--rows N] [--repeats N] [--parts N]
 
 Spark needs Java and pyspark. CPU time is that of this process, of the JVM and of all Python workers, because machines
-that measure are seldom idle. Each figure is a ratio of two CPU times, the median of all rounds and the quartiles.
+that measure are seldom idle; wall time is kept too. Each figure is a ratio of two times, the median of all rounds and
+the quartiles. The peers do not tune, so "ours" does not either; a tuned fit is measured next to it.
+
+The frames are read from Parquet files and cached. A frame of a local table would have all its rows in its plan, and
+Spark compares plans at each step.
 """
 
 from __future__ import annotations
@@ -12,9 +16,11 @@ import argparse
 import os
 import shutil
 import sys
+import tempfile
 import time
 import warnings
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from functools import partial
 from importlib.util import find_spec
 from pathlib import Path
@@ -23,6 +29,7 @@ from typing import Any, TypeVar
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.parquet as pq
 
 import naively
 from benchmarks.measure import ratios
@@ -59,27 +66,35 @@ def cpu_seconds() -> float:
     return total
 
 
-def mixed_frame(session: Any, n_rows: int) -> Any:
-    """Make numbers, counts and strings of two classes, in memory."""
+def mixed_table(n_rows: int) -> pa.Table:
+    """Draw numbers and strings of two classes."""
     random = np.random.default_rng(0)
     label = random.random(n_rows) < 0.4
     columns: dict[str, Any] = {f"x{j}": random.normal(size=n_rows) + 0.3 * j * label for j in range(4)}
     columns |= {f"s{j}": np.array([f"v{k}" for k in range(20)])[random.integers(0, 20 - 3 * label)] for j in range(4)}
-    frame = session.createDataFrame(pa.table({**columns, "label": label.astype(float).tolist()})).repartition(4).cache()
-    frame.count()
-    return frame
+    return pa.table({**columns, "label": label.astype(float).tolist()})
 
 
-def text_frame(session: Any, n_rows: int) -> Any:
-    """Make texts of 20 words of two classes, with a Zipf distribution."""
+def text_table(n_rows: int) -> pa.Table:
+    """Draw texts of 20 words of two classes, with a Zipf distribution."""
     random = np.random.default_rng(0)
     label = random.random(n_rows) < 0.4
     numbers = np.minimum(random.zipf(1.3, (n_rows, 20)), 100_000) + 7 * label[:, None]
     texts = [" ".join(f"word{k}" for k in row) for row in numbers.tolist()]
-    frame = session.createDataFrame(pa.table({"text": texts, "label": label.astype(float).tolist()}))
-    frame = frame.repartition(4).cache()
-    frame.count()
-    return frame
+    return pa.table({"text": texts, "label": label.astype(float).tolist()})
+
+
+@contextmanager
+def cached_frame(session: Any, table: pa.Table, n_files: int = 4) -> Iterator[Any]:
+    """Write a table to Parquet files, and keep the frame of them in memory."""
+    with tempfile.TemporaryDirectory() as folder:
+        n_rows = -(-table.num_rows // n_files)
+        for i in range(n_files):
+            pq.write_table(table.slice(i * n_rows, n_rows), f"{folder}/{i}.parquet")
+        frame = session.read.parquet(folder).cache()
+        frame.count()
+        yield frame
+        frame.unpersist()
 
 
 def import_naively(batches: Any) -> Any:
@@ -115,6 +130,7 @@ def mixed_works(frame: Any) -> dict[str, Callable[[], object]]:
         "ours": lambda: naively.fit(frame, "label", tune=False),
         "mapInArrow alone": lambda: frame.mapInArrow(nothing, "n long").collect(),
         "pyspark.ml": lambda: Pipeline(stages=stages).fit(frame),
+        "ours, tuned": lambda: naively.fit(frame, "label"),
     }
 
 
@@ -146,28 +162,31 @@ def text_works(frame: Any) -> dict[str, Callable[[], object]]:
         "ours": lambda: naively.fit(frame, "label", tune=False),
         "CountVectorizer": lambda: Pipeline(stages=counted).fit(frame),
         "HashingTF": lambda: Pipeline(stages=hashed).fit(frame),
+        "ours, tuned": lambda: naively.fit(frame, "label"),
     }
 
 
 def measure(title: str, works: Mapping[str, Callable[[], object]], frame: Any, repeats: int) -> None:
-    """Run all works in turn, and print the ratios of their CPU time to ours, without the start of Python workers."""
+    """Run all works in turn, and print the ratios of their times to ours, without the start of Python workers."""
     for work in [*works.values()] * 2:
         work()  # warms the JVM
-    seconds: dict[str, list[float]] = {name: [] for name in works}
+    cpu, wall = ({name: list[float]() for name in works} for _ in range(2))
     for _ in range(repeats):
         for name, work in works.items():
             frame.limit(4).repartition(4).mapInArrow(import_naively, "n long").collect()
-            start = cpu_seconds()
+            start, start_cpu = time.perf_counter(), cpu_seconds()
             work()
-            seconds[name].append(cpu_seconds() - start)
-    report(title, seconds, "ours")
+            wall[name].append(time.perf_counter() - start)
+            cpu[name].append(cpu_seconds() - start_cpu)
+    report(f"{title}, CPU time", cpu, "ours")
+    report(f"{title}, wall time", wall, "ours")
 
 
 def report(title: str, seconds: Mapping[str, list[float]], base: str) -> None:
-    """Print and keep how many times the CPU time of `base` the others take."""
+    """Print and keep how many times the time of `base` the others take."""
     compared = ratios(seconds, base)
     line = "   ".join(f"{name} {ratio}" for name, ratio in compared.items())
-    print(f"{title}: {base} {median(seconds[base]):.2f} s of CPU   {line}", flush=True)
+    print(f"{title}: {base} {median(seconds[base]):.2f} s   {line}", flush=True)
     record(title, seconds, ratios={name: ratio.quartiles for name, ratio in compared.items()})
 
 
@@ -234,13 +253,12 @@ def measure_spark(n_rows: int, repeats: int) -> None:
     session = builder.config("spark.sql.shuffle.partitions", "4").getOrCreate()
     session.sparkContext.setLogLevel("OFF")
     print(f"pyspark {session.version}")
-    frame = mixed_frame(session, n_rows)
-    measure(f"Spark, {n_rows:,} rows of mixed columns", mixed_works(frame), frame, repeats)
-    measure(f"Spark, {n_rows:,} rows of 4 numbers", number_works(frame), frame, repeats)
-    frame.unpersist()
+    with cached_frame(session, mixed_table(n_rows)) as frame:
+        measure(f"Spark, {n_rows:,} rows of mixed columns", mixed_works(frame), frame, repeats)
+        measure(f"Spark, {n_rows:,} rows of 4 numbers", number_works(frame), frame, repeats)
     n_texts = n_rows * 3 // 20
-    frame = text_frame(session, n_texts)
-    measure(f"Spark, {n_texts:,} texts of 20 words", text_works(frame), frame, repeats)
+    with cached_frame(session, text_table(n_texts)) as frame:
+        measure(f"Spark, {n_texts:,} texts of 20 words", text_works(frame), frame, repeats)
     session.stop()
 
 
