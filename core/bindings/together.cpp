@@ -15,8 +15,8 @@ using namespace together;
 
 // Columns (table, 8), cuts (table, 8, 5), codes of categories, and their offsets.
 using PlanArrays = std::tuple<In<std::int32_t, 2>, In<double, 3>, In<std::uint8_t, 1>, Ints>;
-// Offsets, keys, masks, nodes and parents.
-using TreeArrays = std::tuple<Ints, Ints, Ints, In<std::int32_t, 1>, In<std::int32_t, 1>>;
+// Offsets, entries of the index (path, node), masks and parents.
+using TreeArrays = std::tuple<Ints, In<std::int64_t, 2>, Ints, In<std::int32_t, 1>>;
 using Keys = In<std::int64_t, 2>;
 
 void py_pack_keys(const std::vector<Numbers<2>>& pieces, const PlanArrays& arrays, const Out<std::int64_t, 2>& out,
@@ -40,10 +40,9 @@ void py_pack_keys(const std::vector<Numbers<2>>& pieces, const PlanArrays& array
   without_gil([&] { pack_keys(matrices, plan, n_rows, out.data(), n_threads); });
 }
 
-// The index (offsets, keys, nodes), and of each node its parent, table and counts; the ends of the nodes of each
-// length.
-using NewTree = std::tuple<New<std::int64_t, 1>, New<std::int64_t, 1>, New<std::int32_t, 1>, New<std::int32_t, 1>,
-                           New<std::int64_t, 1>, New<double, 2>, std::vector<std::int64_t>>;
+// Offsets and entries of the index; of each node its parent, table and counts; the ends of the nodes of each length.
+using NewTree = std::tuple<New<std::int64_t, 1>, New<std::int64_t, 2>, New<std::int32_t, 1>, New<std::int64_t, 1>,
+                           New<double, 2>, std::vector<std::int64_t>>;
 
 NewTree py_make_tree(const Ints& paths, const Ints& tables, const LabelArray& label, const Floats& weight,
                      std::int64_t n_tables, std::int64_t n_classes) {
@@ -63,26 +62,27 @@ NewTree py_make_tree(const Ints& paths, const Ints& tables, const LabelArray& la
   offsets[0] = 0;
   for (std::int64_t m = 0; m < n_tables; ++m) offsets[m + 1] = offsets[m] + index_size(sizes[m]);
   const std::int64_t n = offsets[n_tables];
-  support::Buffer<std::int64_t> keys(n);
-  support::Buffer<std::int32_t> positions(n);
-  std::fill_n(keys.get(), n, 0);
-  std::fill_n(positions.get(), n, -1);
-  without_gil([&] { index_nodes(nodes, offsets.get(), keys.get(), positions.get()); });
-  return {to_numpy(std::move(offsets), n_tables + 1), to_numpy(std::move(keys), n),
-          to_numpy(std::move(positions), n),          to_numpy(std::move(nodes.parent), n_nodes),
-          to_numpy(std::move(nodes.table), n_nodes),  to_numpy(std::move(nodes.counts), n_nodes, n_classes),
+  support::Buffer<std::int64_t> index(2 * n);
+  static_assert(sizeof(IndexEntry) == 2 * sizeof(std::int64_t));
+  std::fill_n(index.get(), 2 * n, 0);
+  without_gil([&] { index_nodes(nodes, offsets.get(), reinterpret_cast<IndexEntry*>(index.get())); });
+  return {to_numpy(std::move(offsets), n_tables + 1),
+          to_numpy(std::move(index), n, 2),
+          to_numpy(std::move(nodes.parent), n_nodes),
+          to_numpy(std::move(nodes.table), n_nodes),
+          to_numpy(std::move(nodes.counts), n_nodes, n_classes),
           {nodes.ends.begin(), nodes.ends.end()}};
 }
 
 // Nodes and parents are not checked, which would take longer than to score a row: `TableTree` makes them.
 Tree tree_of(const TreeArrays& arrays, const Keys& keys) {
-  const auto& [offsets, known, masks, nodes, parents] = arrays;
-  const std::int64_t n_tables = size_of(masks), n_nodes = size_of(parents);
-  checked(nodes, "nodes", {size_of(known)});
+  const auto& [offsets, index, masks, parents] = arrays;
+  const std::int64_t n_tables = size_of(masks);
+  checked(index, "index", {-1, 2});
   checked(keys, "keys", {n_tables, -1});
-  return {n_tables,      n_nodes,      checked_offsets(offsets, "offsets", n_tables, size_of(known)),
-          known.data(),  masks.data(), nodes.data(),
-          parents.data()};
+  const std::int64_t* const starts = checked_offsets(offsets, "offsets", n_tables, size_of(index));
+  const auto* const entries = reinterpret_cast<const IndexEntry*>(index.data());
+  return {n_tables, size_of(parents), starts, masks.data(), entries, parents.data()};
 }
 
 void py_find_nodes(const TreeArrays& arrays, const Keys& keys, const Out<std::int32_t, 2>& out, int n_threads) {

@@ -39,13 +39,19 @@ struct Plan {
 void pack_keys(const std::vector<Matrix>& pieces, const Plan& plan, std::int64_t n_rows, std::int64_t* keys,
                int n_threads);
 
+// An entry of an index: a path and its node; an empty one has the path 0.
+struct IndexEntry {
+  std::int64_t path, node;
+};
+
 // The nodes of each table by their paths, [offsets[m], offsets[m + 1]): open addressing in a power of two of entries,
-// of which more than half are empty, with the key 0. Paths of rows are cut by `masks` to the whole bytes of the level
-// of their table. The parent of a node of one column is −1.
+// of which more than half are empty. Paths of rows are cut by `masks` to the whole bytes of the level of their table.
+// The parent of a node of one column is −1.
 struct Tree {
   std::int64_t n_tables, n_nodes;
-  const std::int64_t *offsets, *keys, *masks;
-  const std::int32_t *nodes, *parents;
+  const std::int64_t *offsets, *masks;
+  const IndexEntry* index;
+  const std::int32_t* parents;
 };
 
 // Counted cells by table, then path, which is not 0.
@@ -71,7 +77,7 @@ Nodes make_nodes(const PathCells& cells, std::int64_t n_classes);
 std::int64_t index_size(std::int64_t n_nodes);
 
 // Enters the path of each node into an index of empty entries.
-void index_nodes(const Nodes& nodes, const std::int64_t* offsets, std::int64_t* keys, std::int32_t* positions);
+void index_nodes(const Nodes& nodes, const std::int64_t* offsets, IndexEntry* index);
 
 // Writes the last node of each path that has rows, (table, row); −1 if none has.
 void find_nodes(const Tree& tree, const std::int64_t* keys, std::int64_t n_rows, std::int32_t* nodes, int n_threads);

@@ -12,8 +12,9 @@
 namespace naively::together {
 namespace {
 
-constexpr std::int64_t kChunkRows = 256;  // whose evidence stays in the cache
-constexpr double kLeastShare = 1e-100;    // of a class without rows: its evidence is that of the limit
+constexpr std::int64_t kChunkRows = 4096;  // that meet one table after the other, each of which stays in the cache
+constexpr std::int64_t kBatchRows = 64;    // whose entries and evidence are loaded at once
+constexpr double kLeastShare = 1e-100;     // of a class without rows: its evidence is that of the limit
 
 // The number of columns of a path: the bytes before the first zero. The key is not 0.
 int length_of(std::int64_t key) { return kMaxColumns - std::countr_zero(static_cast<std::uint64_t>(key)) / 8; }
@@ -33,33 +34,28 @@ int shift_of(std::size_t n_entries) { return 64 - std::countr_zero(n_entries); }
 
 // The nodes of one table.
 struct TableIndex {
-  const std::int64_t *keys, path_mask;
-  const std::int32_t* nodes;
+  const IndexEntry* entries;
+  std::int64_t path_mask;
   std::size_t mask;
   int shift;
 
   TableIndex(const Tree& tree, std::int64_t table)
-      : keys(tree.keys + tree.offsets[table]),
+      : entries(tree.index + tree.offsets[table]),
         path_mask(tree.masks[table]),
-        nodes(tree.nodes + tree.offsets[table]),
         mask(tree.offsets[table + 1] - tree.offsets[table] - 1),
         shift(shift_of(mask + 1)) {}
 
   // Begins to load the entry of a key.
-  void prefetch(std::int64_t key) const {
-    const std::size_t at = entry_of(key & path_mask, shift);
-    support::prefetch(keys + at);
-    support::prefetch(nodes + at);
-  }
+  void prefetch(std::int64_t key) const { support::prefetch(entries + entry_of(key & path_mask, shift)); }
 
   // Returns the node of a path that is not 0, or −1.
   std::int32_t node_of(std::int64_t path) const {
     std::size_t at = entry_of(path, shift);
-    while (keys[at] != path) {
-      if (keys[at] == 0) return -1;
+    while (entries[at].path != path) {
+      if (entries[at].path == 0) return -1;
       at = (at + 1) & mask;
     }
-    return nodes[at];
+    return static_cast<std::int32_t>(entries[at].node);
   }
 
   // Returns the last node of a path that has rows, or −1, and how many columns of the path it has. All beginnings of a
@@ -88,6 +84,25 @@ int shared_columns(const PathCells& cells, std::int64_t i) {
   if (i == 0 || cells.table[i] != cells.table[i - 1]) return 0;
   const auto differ = static_cast<std::uint64_t>(cells.path[i] ^ cells.path[i - 1]);
   return std::min(std::countl_zero(differ) / 8, length_of(cells.path[i]));
+}
+
+// Adds the evidence of n keys to out (row, class). What the next step reads begins to load in each step.
+void score_batch(const TableIndex& index, const std::int64_t* keys, std::int64_t n, const double* evidence,
+                 std::int64_t n_classes, double* out) {
+  const double* terms[kBatchRows];
+  int length;
+  for (std::int64_t i = 0; i < n; ++i) index.prefetch(keys[i]);
+  for (std::int64_t i = 0; i < n; ++i) {
+    const std::int32_t node = index.last_node(keys[i], length);
+    terms[i] = node < 0 ? nullptr : evidence + node * n_classes;
+    if (node < 0) continue;
+    for (std::int64_t c = 0; c < n_classes; c += 8) support::prefetch(terms[i] + c);  // a cache line
+    support::prefetch(terms[i] + n_classes - 1);
+  }
+  for (std::int64_t i = 0; i < n; ++i) {
+    if (terms[i] == nullptr) continue;
+    for (std::int64_t c = 0; c < n_classes; ++c) out[i * n_classes + c] += terms[i][c];
+  }
 }
 
 template <class F>
@@ -122,14 +137,13 @@ Nodes make_nodes(const PathCells& cells, std::int64_t n_classes) {
 
 std::int64_t index_size(std::int64_t n_nodes) { return std::bit_ceil(static_cast<std::uint64_t>(2 * n_nodes + 2)); }
 
-void index_nodes(const Nodes& nodes, const std::int64_t* offsets, std::int64_t* keys, std::int32_t* positions) {
+void index_nodes(const Nodes& nodes, const std::int64_t* offsets, IndexEntry* index) {
   for (std::size_t node = 0; node < nodes.path.size(); ++node) {
-    const std::int64_t first = offsets[nodes.table[node]];
-    const std::size_t mask = offsets[nodes.table[node] + 1] - first - 1;
+    IndexEntry* const entries = index + offsets[nodes.table[node]];
+    const std::size_t mask = offsets[nodes.table[node] + 1] - offsets[nodes.table[node]] - 1;
     std::size_t at = entry_of(nodes.path[node], shift_of(mask + 1));
-    while (keys[first + at] != 0) at = (at + 1) & mask;
-    keys[first + at] = nodes.path[node];
-    positions[first + at] = static_cast<std::int32_t>(node);
+    while (entries[at].path != 0) at = (at + 1) & mask;
+    entries[at] = {nodes.path[node], static_cast<std::int64_t>(node)};
   }
 }
 
@@ -146,24 +160,10 @@ void find_nodes(const Tree& tree, const std::int64_t* keys, std::int64_t n_rows,
 void score_tables(const Tree& tree, const std::int64_t* keys, std::int64_t n_rows, const double* evidence,
                   std::int64_t n_classes, double* out, int n_threads) {
   each_chunk(n_rows, n_threads, [&](std::int64_t from, std::int64_t end) {
-    std::int32_t nodes[kChunkRows];
-    int length;
-    for (std::int64_t m = 0; m < tree.n_tables; ++m) {
-      const TableIndex index(tree, m);
-      for (std::int64_t i = from; i < end; ++i) index.prefetch(keys[m * n_rows + i]);
-      for (std::int64_t i = from; i < end; ++i) {
-        nodes[i - from] = index.last_node(keys[m * n_rows + i], length);
-        if (nodes[i - from] < 0) continue;
-        const double* const term = evidence + nodes[i - from] * n_classes;
-        for (std::int64_t c = 0; c < n_classes; c += 8) support::prefetch(term + c);  // a cache line
-        support::prefetch(term + n_classes - 1);
-      }
-      for (std::int64_t i = from; i < end; ++i) {
-        if (nodes[i - from] < 0) continue;
-        const double* const term = evidence + nodes[i - from] * n_classes;
-        for (std::int64_t c = 0; c < n_classes; ++c) out[i * n_classes + c] += term[c];
-      }
-    }
+    for (std::int64_t m = 0; m < tree.n_tables; ++m)
+      for (std::int64_t start = from; start < end; start += kBatchRows)
+        score_batch(TableIndex(tree, m), keys + m * n_rows + start, std::min(kBatchRows, end - start), evidence,
+                    n_classes, out + start * n_classes);
   });
 }
 

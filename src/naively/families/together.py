@@ -45,7 +45,7 @@ from naively.statistics import CountPlan, Histogram
 
 MAX_VALUES = 125  # of a category that have a code of their own
 OTHER_CODE = 126  # all other values
-ROWS_AT_A_TIME = 8192  # whose keys are scored together: 2 MB
+ROWS_AT_A_TIME = 32_768  # whose keys are scored together, on up to eight threads: 8 MB
 MAX_COUNTED_ROWS = 2**17  # whose keys are counted together: 32 MB
 LEAST_SHARE = 1e-100  # of a class without rows: its evidence is that of the limit
 RULE_SHARE = 0.2  # of the evidence of a path that a rule may differ by
