@@ -37,12 +37,12 @@ class PlanArrays(NamedTuple):
 class TreeArrays(NamedTuple):
     """An index of the nodes of each table by their paths, [offsets[m], offsets[m + 1]), as `make_tree` returns it.
 
-    An entry of `index` is a path and its node. `masks` cuts the keys of a table to whole bytes. `parents` has the node
+    One of `entries` is a path and its node. `masks` cuts the keys of a table to whole bytes. `parents` has the node
     before each node, −1 for one of a single column.
     """
 
     offsets: Wholes
-    index: Wholes
+    entries: Wholes
     masks: Wholes
     parents: Codes32
 
