@@ -7,7 +7,7 @@ Tuning names another family. Where `missing="value"`, a `Presence` block is adde
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -83,11 +83,11 @@ def choose(
             groups: dict[Family, list[int]] = {}
             with_presence = []
             for j, (name, choice) in enumerate(zip(block.names, choices, strict=True)):
-                if isinstance(choice, Dropped):
-                    left_out[name], family = choice.reason, block.family
-                else:
-                    family = given.get(name, choice)
+                family = _family_of(choice, block.family, given.get(name))
+                if not isinstance(choice, Dropped):
                     groups.setdefault(family, []).append(j)
+                elif family.missing != "value":
+                    left_out[name] = choice.reason
                 if family.missing == "value":
                     with_presence.append(j)
             for family, positions in groups.items():
@@ -98,6 +98,19 @@ def choose(
             parts.append((presence, TokenCounts.of_presence(columns_statistic, classes, presence.names)))
     parts.sort(key=lambda part: schema.names.index(part[0].names[0]) if len(part[0].names) else 0)
     return Chosen(Schema(schema.names, tuple(b for b, _ in parts)), tuple(s for _, s in parts), left_out)
+
+
+def _family_of(choice: Family | Dropped, counted: Family, given: Family | None) -> Family:
+    """Return the family of a column: that given by tuning, else the choice by the rules.
+
+    A dropped column has no family, but whether it has a value may be evidence. Then tuning gives the family that counts
+    it, which is not the one that scores it if it gets other values later.
+    """
+    if isinstance(choice, Dropped):
+        return given or counted
+    if given is not None and given.automatic:
+        return replace(choice, missing=given.missing)
+    return given or choice
 
 
 def statistic_for(schema: Schema, statistics: Sequence[Statistic], block: Block) -> Statistic:

@@ -423,9 +423,11 @@ def _families(model: Model, features: Features) -> dict[str, Family]:
             continue
         names = [name_of_part(name, block.role) for name in (block.names[:1] if block.family.joint else block.names)]
         chosen |= {name: block.family for name in names if by_rule[name] != block.family}
+    counted = {name: block.family for block in model.schema.blocks for name in block.names}
     for name in has_presence:
-        if name in by_rule and by_rule[name].role == "value":
-            chosen[name] = replace(chosen.get(name, by_rule[name]), missing="value")
+        family = chosen.get(name, by_rule.get(name, counted[name]))  # a column of one value has no family by rule
+        if family.role == "value":
+            chosen[name] = replace(family, missing="value")
     return chosen
 
 
