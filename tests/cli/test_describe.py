@@ -1,10 +1,14 @@
 """Descriptions for people stay short."""
 
+import re
+
 import numpy as np
 import pytest
+from rich.cells import cell_len
 
 import naively
-from naively.cli.describe import describe_classes
+from naively.cli.describe import describe_classes, describe_tuning
+from naively.evaluation import compare
 
 
 @pytest.mark.parametrize(("n_classes", "n_lines"), [(2, 3), (30, 31), (31, 22), (400, 22)])
@@ -17,3 +21,26 @@ def test_many_classes_are_not_all_listed(n_classes: int, n_lines: int) -> None:
     if n_classes > 30:
         assert lines[-1].strip() == f"and {n_classes - 20} more"
         assert [line.split()[0] for line in lines[1:-1]] == [f"c{c:03}" for c in range(20)]  # the most frequent ones
+
+
+def test_numbers_for_people_have_one_minus_sign_and_no_negative_zero() -> None:
+    rng = np.random.default_rng(0)
+    is_b = rng.random(200) < 0.5
+    X = {"x": is_b + rng.normal(0, 1, 200), "y": rng.normal(0, 1, 200), "k": rng.choice(list("uvw"), 200)}
+    y = np.where(is_b, "b", "a")
+    model, plain = naively.fit(X, y), naively.fit(X, y, tune=False)
+    evaluation, comparison = model.evaluate(X, y), compare(model, plain, X, y)
+    shown = (evaluation, comparison, model.tables()["k"])
+    texts = [describe_tuning(model), *map(str, shown), evaluation._repr_html_()]
+    assert any("−" in text for text in texts)
+    for text in texts:
+        assert re.search(r"(?<![\w-])-[\d.]", re.sub(r"<[^>]*>", " ", text)) is None
+        assert re.search(r"−[0.,]+(?![\d.])", text) is None
+
+
+def test_an_evaluation_of_chinese_classes_is_aligned() -> None:
+    evaluation = naively.fit({"x": [1, 2, 3, 4] * 5}, ["苹果", "b", "苹果", "b"] * 5).evaluate(
+        {"x": [1, 2]}, ["苹果", "b"]
+    )
+    lines = str(evaluation).split("\n\n")[2].splitlines()
+    assert len({cell_len(line) for line in lines}) == 1

@@ -11,7 +11,7 @@ import numpy as np
 
 from naively.data.names import counted
 from naively.data.plain import JsonObject
-from naively.data.text_table import format_table
+from naively.data.text_table import format_number, format_table
 from naively.evaluation.intervals import around, wilson
 from naively.families.evidence import Z
 from naively.model.calibrate import EvidenceKey
@@ -59,7 +59,7 @@ def describe_tuning(model: Model) -> str:
         stays = "Tuned, and plain Naive Bayes stays: nothing else was better by more than chance."
         parts = [stays, describe_together(tuning), describe_importance(model) if tuning.importance else ""]
         return "\n\n".join(filter(None, parts))
-    offsets = [(str(label), f"{offset:+.4g}") for label, offset in tuning.offsets.items()]
+    offsets = [(str(label), format_number(offset, "+.4g")) for label, offset in tuning.offsets.items()]
     tables = [describe_importance(model) if tuning.importance else _describe_weights(model, tuning)]
     if offsets:
         tables += ["", format_table(("class", "offset"), offsets[:MAX_LINES], right=("offset",))]
@@ -72,8 +72,8 @@ def describe_together(tuning: Tuning) -> str:
     """Return whether tables of columns are used, and what they gain."""
     if not tuning.together:
         return ""
-    nats, low, high = tuning.together
-    gain = f"{nats:.4f} nats per row (leave-one-out, 95 % interval {low:.4f} – {high:.4f})"
+    nats, low, high = map(format_number, tuning.together)
+    gain = f"{nats} nats per row (leave-one-out, 95 % interval {low} – {high})"
     if not tuning.table_weights:
         return f"Columns together: nothing gained by more than chance, not used. {gain[0].upper() + gain[1:]}."
     n_used = sum(weight > 0 for weight in tuning.table_weights)
@@ -86,9 +86,8 @@ def describe_importance(model: Model) -> str:
     assert tuning is not None
     rows = []
     for column in worth[:MAX_LINES]:
-        interval = f"{column.low:z.4f} – {column.high:z.4f}"
-        weight = _weight_of(column.column, tuning)
-        rows.append((column.name, f"{column.nats:z.4f}", interval, f"{column.alone:z.4f}", weight, column.remark))
+        nats, low, high, alone = map(format_number, (column.nats, column.low, column.high, column.alone))
+        rows.append((column.name, nats, f"{low} – {high}", alone, _weight_of(column.column, tuning), column.remark))
     lines = [
         "What each column is worth: how much the log-loss grows without it, in nats per row (leave-one-out,",
         "95 % interval); alone: how much less it is by this column alone; weight: 1 is plain Naive Bayes.",
@@ -114,7 +113,7 @@ def _weight_of(name: str, tuning: Tuning) -> str:
 
 def _power_of_length(key: EvidenceKey | str, tuning: Tuning) -> str:
     exponent = tuning.exponents.get(key)
-    return f" times words to the power of {-exponent:.4g}" if exponent else ""
+    return f" times words to the power of {format_number(-exponent, '.4g')}" if exponent else ""
 
 
 def _describe_weights(model: Model, tuning: Tuning) -> str:

@@ -14,6 +14,7 @@ from typing import NamedTuple
 import numpy as np
 
 from naively._kernels.types import Array, Floats
+from naively.data.text_table import format_number
 from naively.families.evidence import Z
 
 
@@ -37,7 +38,8 @@ class Estimate(NamedTuple):
         return format(self.value, spec) if spec else str(self)
 
     def __str__(self) -> str:
-        return "–" if math.isnan(self.value) else f"{self.value:.4f}  ({self.low:.4f} – {self.high:.4f})"
+        value, low, high = map(format_number, self)
+        return value if math.isnan(self.value) else f"{value}  ({low} – {high})"
 
 
 UNDEFINED = Estimate(math.nan, math.nan, math.nan)

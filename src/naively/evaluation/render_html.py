@@ -7,6 +7,7 @@ import math
 import numpy as np
 
 from naively.data.html import more, paragraph, section, table_html
+from naively.data.text_table import format_number
 from naively.evaluation.evaluate import Evaluation
 from naively.evaluation.intervals import Estimate
 from naively.evaluation.render_text import TITLES
@@ -19,7 +20,7 @@ def as_html(evaluation: Evaluation) -> str:
     """Return the estimates, the classes and the confusion matrix."""
     e = evaluation
     estimates = [
-        [title, _number(getattr(e, name).value), _interval(getattr(e, name)), _baseline(e, name)]
+        [title, format_number(getattr(e, name).value), _interval(getattr(e, name)), _baseline(e, name)]
         for name, title in TITLES.items()
     ]
     largest = sorted(range(len(e.by_class)), key=lambda c: -e.by_class[c].weight)[:MAX_CLASSES]
@@ -27,7 +28,7 @@ def as_html(evaluation: Evaluation) -> str:
         [
             str(metrics.label),
             f"{metrics.weight:,.10g}",
-            *map(_number, (metrics.precision.value, metrics.recall.value, metrics.auc.value)),
+            *map(format_number, (metrics.precision.value, metrics.recall.value, metrics.auc.value)),
         ]
         for metrics in (e.by_class[c] for c in sorted(largest))
     ]
@@ -55,12 +56,8 @@ def _confusion(e: Evaluation) -> str:
 
 def _baseline(e: Evaluation, name: str) -> str:
     """Return what the class shares alone would give."""
-    return _number(e.baseline[name]) if name in e.baseline else ""
-
-
-def _number(x: float) -> str:
-    return "–" if math.isnan(x) else f"{x:.4f}"
+    return format_number(e.baseline[name]) if name in e.baseline else ""
 
 
 def _interval(estimate: Estimate) -> str:
-    return "" if math.isnan(estimate.value) else f"{estimate.low:.4f} – {estimate.high:.4f}"
+    return "" if math.isnan(estimate.value) else f"{format_number(estimate.low)} – {format_number(estimate.high)}"

@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from naively.data.text_table import format_number
+
 if TYPE_CHECKING:
     from naively.evaluation import Estimate, Evaluation, Thresholds
     from naively.evaluation.comparison import Comparison
@@ -29,7 +31,7 @@ def as_text(evaluation: Evaluation) -> str:
     """Return the estimates, the classes, the confusion matrix, and the coverage and thresholds if there are any."""
     e = evaluation
     weight = "" if e.weight == e.rows else f" of weight {e.weight:,.10g}"
-    parts = [f"{e.rows:,} rows{weight}, {len(e.classes)} classes; 95 % intervals in brackets"]
+    parts = [f"{e.rows:,} rows{weight}, {len(e.classes)} classes"]
     parts[0] += f"\n{e.origin}" if e.origin else ""
     parts += [_figures(e), _classes(e), _confusion(e)]
     if e.coverage is not None:
@@ -49,16 +51,16 @@ def _figures(e: Evaluation) -> str:
         if name == "lift":
             continue
         figure, baseline = getattr(e, name), e.baseline.get(name, math.nan)
-        rows.append([title, _number(figure.value), _interval(figure), _number(baseline)])
+        rows.append([title, format_number(figure.value), _interval(figure), format_number(baseline)])
         if name == "f1" and len(e.classes) == 2:
             of_class = e.by_class[1]
-            rows.insert(-1, [f"F1 of {of_class.label}", _number(of_class.f1.value), _interval(of_class.f1), ""])
-    rows.append([TITLES["lift"], _number(e.lift.value), _interval(e.lift), ""])
+            rows.insert(-1, [f"F1 of {of_class.label}", format_number(of_class.f1.value), _interval(of_class.f1), ""])
+    rows.append([TITLES["lift"], format_number(e.lift.value), _interval(e.lift), ""])
     return _table(rows)
 
 
 def _interval(estimate: Estimate) -> str:
-    return "" if math.isnan(estimate.value) else f"{_number(estimate.low)} – {_number(estimate.high)}"
+    return "" if math.isnan(estimate.value) else f"{format_number(estimate.low)} – {format_number(estimate.high)}"
 
 
 def comparison_as_text(comparison: Comparison) -> str:
@@ -68,7 +70,7 @@ def comparison_as_text(comparison: Comparison) -> str:
     for name, difference in comparison.difference.items():
         mark = "*" if difference.low > 0 or difference.high < 0 else ""
         values = (getattr(a, name).value, getattr(b, name).value, difference.value)
-        rows.append([TITLES[name], *map(_number, values), _interval(difference), mark])
+        rows.append([TITLES[name], *map(format_number, values), _interval(difference), mark])
     lines = [
         f"{comparison.rows:,} rows, {len(a.classes)} classes",
         f"A: {a.origin}",
@@ -81,11 +83,11 @@ def comparison_as_text(comparison: Comparison) -> str:
 
 def _estimates(estimates: dict[str, Estimate]) -> str:
     """Return one estimate per line, the digits of all lines under each other."""
-    widths = [max(len(_number(estimate[k])) for estimate in estimates.values()) for k in range(3)]
+    widths = [max(len(format_number(estimate[k])) for estimate in estimates.values()) for k in range(3)]
     label = max(map(len, estimates))
     lines = []
     for name, estimate in estimates.items():
-        value, low, high = (f"{_number(x):>{width}}" for x, width in zip(estimate, widths, strict=True))
+        value, low, high = (f"{format_number(x):>{width}}" for x, width in zip(estimate, widths, strict=True))
         lines.append(f"{name:<{label}}  {value}" + ("" if math.isnan(estimate.value) else f"  ({low} – {high})"))
     return "\n".join(lines)
 
@@ -96,7 +98,7 @@ def _classes(e: Evaluation) -> str:
     for metrics in e.by_class:
         if metrics in largest:
             numbers = (metrics.precision.value, metrics.recall.value, metrics.auc.value, metrics.average_precision)
-            rows.append([str(metrics.label), f"{metrics.weight:,.10g}", *map(_number, numbers)])
+            rows.append([str(metrics.label), f"{metrics.weight:,.10g}", *map(format_number, numbers)])
     return _table(rows) + _more(len(e.by_class) - MAX_CLASSES, "smaller classes")
 
 
@@ -122,13 +124,9 @@ def _thresholds(t: Thresholds) -> str:
     for line in t.table if t.best is None else (*t.table, t.best):
         numbers = [line.answered, line.precision, line.recall, line.false_positive_rate, line.cost]
         mark = " *" if line is t.best else ""
-        rows.append([f"{line.threshold:.4g}{mark}", *map(_number, numbers[: 5 if has_costs else 4])])
+        rows.append([f"{line.threshold:.4g}{mark}", *map(format_number, numbers[: 5 if has_costs else 4])])
     best = f"no threshold has a {t.goal}" if t.best is None else f"* {t.goal}"
     return f"{t.of!r} is predicted above a probability of\n{_table(rows)}\n{best}"
-
-
-def _number(x: float) -> str:
-    return "–" if math.isnan(x) else f"{x:.4f}"
 
 
 def _more(n: int, what: str) -> str:
@@ -137,9 +135,12 @@ def _more(n: int, what: str) -> str:
 
 def _table(rows: list[list[str]]) -> str:
     """Return columns under each other, the first to the left and the others to the right."""
-    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    from rich.cells import cell_len  # Chinese characters take two places
+
+    widths = [max(map(cell_len, column)) for column in zip(*rows, strict=True)]
     lines = []
-    for first, *others in rows:
-        cells = [f"{first:<{widths[0]}}", *(f"{cell:>{w}}" for cell, w in zip(others, widths[1:], strict=True))]
+    for row in rows:
+        first, *others = (" " * (width - cell_len(cell)) for cell, width in zip(row, widths, strict=True))
+        cells = [row[0] + first, *(space + cell for space, cell in zip(others, row[1:], strict=True))]
         lines.append("  ".join(cells))
     return "\n".join(lines).rstrip()

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from itertools import accumulate
 from typing import TYPE_CHECKING, NamedTuple
 
+from naively.data.text_table import MINUS
 from naively.explanation.counterfactual import Counterfactual
 from naively.explanation.explanation import Contribution, Explanation, Others, group_others
 from naively.explanation.palette import Pair
@@ -99,7 +100,7 @@ def number(x: float) -> str:
     """Return a log-odds with its sign and two decimals."""
     if math.isinf(x):
         return "+∞" if x > 0 else "−∞"
-    return f"{x:+.2f}".replace("-", "−")
+    return f"{x:+z.2f}".replace("-", MINUS)
 
 
 def interval(line: Contribution) -> str:

@@ -21,7 +21,7 @@ from naively.data.kinds import Kind
 from naively.data.labelled import Label
 from naively.data.names import listed
 from naively.data.plain import CellValue, JsonObject, as_plain
-from naively.data.text_table import format_table
+from naively.data.text_table import format_number, format_table
 from naively.errors import InputError
 from naively.explanation.explain import class_pair
 from naively.explanation.render_text import shorten
@@ -182,7 +182,7 @@ class ColumnTable:
     def _heading(self) -> str:
         weight = f"weight {self.weight:.4g}"
         if self.exponent:
-            weight += f" times words to the power of {-self.exponent:.4g}"
+            weight += f" times words to the power of {format_number(-self.exponent, '.4g')}"
         return f"{self.column}: {self.family}; {weight}"
 
     def _parameter_rows(self, classes: Sequence[int]) -> list[list[str]]:
@@ -194,7 +194,7 @@ class ColumnTable:
         if self.kind == "date" and name in ("mean", "deviation"):
             mean, deviation = format_mean_of_dates(numbers["mean"], numbers.get("deviation", np.inf))
             return mean if name == "mean" else deviation
-        return _number(numbers[name], ",.6g" if name in ("rows", "texts", "weight") else ".4g")
+        return format_number(numbers[name], ",.6g" if name in ("rows", "texts", "weight") else ".4g")
 
     def _parameter_table(self, width: int) -> str:
         """Return a line per parameter and a column per class; a line per class if there are many classes."""
@@ -215,13 +215,18 @@ class ColumnTable:
         lines = self._lines()
 
         def column(name: str, numbers: Floats, form: str, total: str = "") -> list[str]:
-            return [name, *(_number(x, form) for x in numbers[lines].tolist()), total]
+            return [name, *(format_number(x, form) for x in numbers[lines].tolist()), total]
 
         others = [c for c in range(len(self.classes)) if c not in self.pair]
         columns = [(["value", *(shorten(learnt.shown[v], value_width) for v in lines), "all"], 0)]
         for rank, classes in ((3, (second, first)), (5, others)):
             columns += [
-                (column(f"n | {self._label(c)}", learnt.counts[:, c], ",.6g", _number(learnt.totals[c], ",.6g")), rank)
+                (
+                    column(
+                        f"n | {self._label(c)}", learnt.counts[:, c], ",.6g", format_number(learnt.totals[c], ",.6g")
+                    ),
+                    rank,
+                )
                 for c in classes
             ]
         for rank, classes in ((1, (second, first)), (4, others)):
@@ -365,13 +370,6 @@ def make_tables(
         return Tables(model, (0, 0), top)
     of = model.classes[-1] if of is None else of
     return Tables(model, class_pair(model, of, against, range(len(model.classes))), top)
-
-
-def _number(x: float, form: str) -> str:
-    """Return a number as text; infinite ones as ∞."""
-    if np.isinf(x):
-        return ("+∞" if "+" in form else "∞") if x > 0 else "−∞"
-    return f"{x:{form}}".replace("-", "−")
 
 
 def _weight_of(model: Model, block: Block, j: int) -> tuple[float, float]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from naively.data.text_table import format_number
 from naively.explanation.palette import MUTED
 from naively.plot.style import clean_axes, panels, short_name, with_title
 from naively.plot.subject import model_of
@@ -47,7 +48,7 @@ def importance(model: Subject, n: int = 20, *, ax: Axes | None = None) -> Figure
     clean_axes(axes, "x")
     most = max((column.high for column in shown), default=1.0)
     for y, column in enumerate(shown):
-        text = f"alone {column.alone:z.3f}".replace("-", "−") + (f", {column.remark}" if column.remark else "")
+        text = f"alone {format_number(column.alone, '.3f')}" + (f", {column.remark}" if column.remark else "")
         axes.text(max(column.high, 0.0) + 0.015 * most, y, text, va="center", fontsize=7)
     low = min(0.0, *(column.low for column in shown))
     axes.set_xlim(low - 0.02 * most, 1.42 * most)

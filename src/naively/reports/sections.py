@@ -11,6 +11,7 @@ import numpy as np
 
 from naively._kernels.types import Floats
 from naively.data.labelled import Label
+from naively.data.text_table import format_number
 from naively.errors import InputError
 from naively.evaluation import Estimate, Evaluation
 from naively.explanation import Explanation
@@ -89,7 +90,8 @@ def with_interval(estimate: Estimate, is_share: bool) -> tuple[str, str]:
         return "–", ""
     if is_share:
         return f"{100 * estimate.value:.1f} %", f"{100 * estimate.low:.1f} – {100 * estimate.high:.1f} %"
-    return f"{estimate.value:.4f}", f"{estimate.low:.4f} – {estimate.high:.4f}"
+    value, low, high = map(format_number, estimate)
+    return value, f"{low} – {high}"
 
 
 def classes_section(model: Model) -> str:
@@ -228,9 +230,10 @@ def columns_section(model: Model, worths: Sequence[Worth], meaning: str) -> str:
     rows = []
     for worth in worths[:MAX_COLUMNS]:
         remark = f'<span class="note">{worth.remark}</span>' if worth.remark else ""
-        cells = [bdi(worth.column) + remark, bar(worth.value / largest), f"{worth.value:.3g}"]
+        cells = [bdi(worth.column) + remark, bar(worth.value / largest), format_number(worth.value, ".3g")]
         if has_interval:
-            cells.append(f"{worth.low:.2g} – {worth.high:.2g}".replace("-", "−") if math.isfinite(worth.low) else "")
+            low, high = (format_number(x, ".2g") for x in (worth.low, worth.high))
+            cells.append(f"{low} – {high}" if math.isfinite(worth.low) else "")
         rows.append((*cells, _weight_of(model, worth.column), escape(families.get(worth.column, ""))))
     head = ("column", "", "worth", *(["95 %"] if has_interval else []), "weight", "family")
     numbers = (2, 3, 4) if has_interval else (2, 3)

@@ -66,10 +66,12 @@ def command(a: str, b: str, top: int, show_all: bool, as_json: bool) -> None:
 
 def _lines(column: ColumnDiff, classes: list[str], show_all: bool) -> list[tuple[str, str, str, str]]:
     """Return the lines of a column: its own, and one for each changed value or word."""
+    from naively.data.text_table import format_number
+
     lines = [(column.column, f"{column.nats:.4f}", f"{column.q:.2g}", "")]
     for change in column.changes:
         if show_all or change.q < MAX_Q:
             names = classes if len(change.nats) == len(classes) else ["share"]
-            nats = [f"{name} {n:+.2f}" for name, n in zip(names, change.nats, strict=True) if n == n]
+            nats = [f"{name} {format_number(n, '+.2f')}" for name, n in zip(names, change.nats, strict=True) if n == n]
             lines.append((f"  {change.name}", "", f"{change.q:.2g}", ", ".join(nats)))
     return lines
