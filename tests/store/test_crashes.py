@@ -68,7 +68,7 @@ def test_killed_writers(tmp_path: Path) -> None:
     rng = random.Random(os.urandom(8) if SOAK else 7)
     for round_ in range(200 if SOAK else 6):
         if round_ % 10 == 0:
-            fitted().save(path)
+            fitted().save(path, overwrite=True)
             left: list[int] = []
         lines = [line.split() for line in killed_writer(path, rng.randrange(10**6), rng.uniform(0.0, 0.3))]
         done = [(act, int(seed)) for word, act, seed in lines if word == "done"]
