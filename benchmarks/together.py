@@ -316,6 +316,11 @@ def blocks_of_time(folder: Path, sizes: list[int]) -> None:
         is_used = model.tuning is not None and bool(model.tuning.table_weights)
         print(f"| {size} | {is_used} | " + " | ".join(f"{loss:.4f}" for loss in losses + reports) + " |", flush=True)
         record(f"groups of {size}", is_used=float(is_used), losses=losses, reports=reports)
+        if size == 1:
+            order = np.arange(len(task.y))
+            later = [m.evaluate_training(task.x, task.y, time=order).log_loss.value for m in both]
+            print(f"training rows, each period by the rows before it: with {later[0]:.4f}, without {later[1]:.4f}")
+            record("training rows by earlier rows", losses=later)
 
 
 def _mean_and_error(x: NDArray[np.float64]) -> str:

@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 from tests.twins import together as twin
 
 import naively
+from naively._kernels.together import score_tables
 from naively.data.labelled import read_labelled
 from naively.data.read import read
 from naively.families.base import Leaving, NotCountedError
@@ -163,6 +164,23 @@ def test_scores_as_its_twin(seed: int, n: int) -> None:
         for i in range(5):
             rules = tables.rules(view.rows(i, i + 1), 0, 1)
             assert sum(rule.log_odds for rule in rules) == pytest.approx(out[i, 0] - out[i, 1], abs=1e-9)
+
+
+def test_scores_of_many_rows_are_those_of_few() -> None:
+    """Rows are scored in chunks and batches, on any number of threads: each row as if it were alone."""
+    columns, labels = rows_of(3, 9000), labels_of(3, 9000)
+    plan, n = planned(columns), np.bincount(np.unique(labels, return_inverse=True)[1]).astype(float)
+    tables = WeightedTables.of(plan, counted(plan, columns, labels), n, np.linspace(0.1, 1.0, N_TABLES))
+    keys = tables.view(read(columns)).keys()
+    scores = []
+    for size, n_threads in ((9000, 1), (9000, 3), (701, 1)):
+        out = np.zeros((9000, 3))
+        for start in range(0, 9000, size):
+            part = np.ascontiguousarray(keys[:, start : start + size])
+            score_tables(tables.tree.arrays, part, tables.evidence, out[start : start + size], n_threads)
+        scores.append(out)
+    assert np.array_equal(scores[0], scores[1])
+    assert np.array_equal(scores[0], scores[2])
 
 
 def test_a_high_level_uses_whole_bytes_only() -> None:
