@@ -8,6 +8,8 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 ROOT = Path(__file__).parents[2]
 RUNS = [json.loads(path.read_text(encoding="utf-8")) for path in sorted((ROOT / "benchmarks/results").glob("*.json"))]
 
@@ -39,8 +41,36 @@ def test_ratios_of_speed_are_recorded() -> None:
     assert not shown - recorded_ratios()
 
 
-def test_figures_of_quality_are_recorded() -> None:
+def sections_of_quality() -> tuple[str, str]:
+    """Return the page without the section of tables of columns and pairs of words, and that section."""
     page = (ROOT / "docs" / "quality.md").read_text(encoding="utf-8")
+    before, section = page.split("## With tables of columns, and pairs of words")
+    section, after = section.split("\n## ")
+    return before + "## " + after, section
+
+
+def means_of_splits(splits: dict[str, list[list[float]]]) -> set[str]:
+    """Return the mean of each figure of each contender, and that of with − without tables and its standard error."""
+    figures = {contender: np.array(rows) for contender, rows in splits.items()}
+    means = [mean for rows in figures.values() for mean in rows.mean(axis=0)]
+    if "together" in figures:
+        change = figures["together"][:, 0] - figures["plain"][:, 0]
+        means += [abs(change.mean()), change.std() / len(change) ** 0.5]
+    return {f"{mean:.4f}" for mean in means}
+
+
+def test_figures_of_tables_are_recorded() -> None:
+    _, section = sections_of_quality()
+    rows = re.findall(r"^\| ([\w.]+) \| (.*\d.*) \|$", section, flags=re.MULTILINE)
+    assert len(rows) == 11
+    for name, figures in rows:
+        results = [result for run in RUNS for result in run["results"] if run["benchmark"] == "together"]
+        splits = [result["splits"] for result in results if result["work"] == name and "splits" in result]
+        assert set(re.findall(r"0\.\d{4}", figures)) <= set().union(*map(means_of_splits, splits)), name
+
+
+def test_figures_of_quality_are_recorded() -> None:
+    page, _ = sections_of_quality()
     rows = re.findall(r"^\| ([\w.]+) \| (0\.\d{4}) \| (.*) \|$", page, flags=re.MULTILINE)
     names = {name for name, _, _ in rows}
     results = {result["work"]: result for run in RUNS for result in run["results"] if run["benchmark"] == "quality"}
