@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from shutil import copyfile
 from typing import Any
 from urllib.parse import urlencode
 
@@ -10,7 +11,7 @@ import numpy as np
 import pytest
 from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Browser, Page, expect
-from tests.browser.conftest import SCREENSHOTS, Visit
+from tests.browser.conftest import SCREENSHOTS, SIZES, Visit
 from tests.server.support import running
 
 import naively
@@ -109,3 +110,53 @@ def test_strange_names(browser: Browser, tmp_path: Path, size: int) -> None:
             assert not name or name in shown
         assert page.locator("main .empty").count() > 0
         page.close()
+
+
+LINES_OF_WORDS = """[...document.querySelectorAll('th, td, td b, .detail')].flatMap(element => [...element.childNodes])
+    .filter(node => node.nodeType === Node.TEXT_NODE).flatMap(node => {
+        const broken = [];
+        for (const match of node.textContent.matchAll(/[\\p{L}\\p{N}_.,]+/gu)) {
+            const range = document.createRange();
+            range.setStart(node, match.index);
+            range.setEnd(node, match.index + match[0].length);
+            const tops = new Set([...range.getClientRects()].filter(r => r.width > 0).map(r => Math.round(r.top)));
+            if (tops.size > 1) broken.push(match[0]);
+        }
+        return broken;
+    })"""
+
+
+def test_names_of_columns_are_not_broken_on_a_narrow_screen(visit: Visit) -> None:
+    page = visit("/models/penguins/model", "narrow")
+    assert page.evaluate(LINES_OF_WORDS) == []
+    page = visit(f"/models/penguins/why?{ROW}", "narrow")
+    assert page.evaluate(LINES_OF_WORDS) == []
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("size", ["narrow", "wide"])
+def test_a_report(browser: Browser, files: Path, tmp_path: Path, size: str, scheme: Any) -> None:
+    """It fits the screen, no word of a table is broken, a value and its unit are on one line, and axe is content."""
+    path = Path(copyfile(files / "penguins.naively", tmp_path / "penguins.naively"))
+    with naively.open(path) as ledger:
+        ledger.update(files / "test.csv", source="test.csv")
+        ledger.forget(files / "test.csv", source="test.csv")
+    naively.report(path, files / "test.csv").save(tmp_path / "report.html")
+    width, height = SIZES[size]
+    context = browser.new_context(viewport={"width": width, "height": height}, color_scheme=scheme)
+    page = context.new_page()
+    page.goto(f"file://{tmp_path / 'report.html'}")
+    SCREENSHOTS.mkdir(parents=True, exist_ok=True)
+    page.screenshot(path=SCREENSHOTS / f"report-{size}-{scheme}.png", full_page=True)
+    assert page.evaluate("document.documentElement.scrollWidth <= window.innerWidth")
+    wide = (
+        "[...document.querySelectorAll('.scroll')].filter(e => e.scrollWidth > e.clientWidth + 1)"
+        ".map(e => [e.scrollWidth, e.textContent.slice(0, 60)])"
+    )
+    assert page.evaluate(wide) == []
+    assert page.evaluate(LINES_OF_WORDS) == []
+    units = "[...document.querySelectorAll('td.number')].filter(cell => / %/.test(cell.textContent)).length"
+    assert page.evaluate(units) == 0
+    violations = Axe().run(page).response["violations"]
+    assert violations == [], [(v["id"], [n["target"] for n in v["nodes"]][:3]) for v in violations]
+    context.close()

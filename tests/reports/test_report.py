@@ -13,6 +13,8 @@ from click.testing import CliRunner
 
 import naively as nb
 from naively.cli.main import main
+from naively.data.labelled import read_labelled
+from naively.reports.page import explained_rows
 
 EVIL = "<script>alert(1)</script>"
 LONG = "a very long name " * 15
@@ -65,7 +67,7 @@ def test_sections_and_figures() -> None:
     model = nb.fit({name: values[:200] for name, values in table.items()}, label[:200])
     new = {name: values[200:] for name, values in table.items()}
     page = nb.report(model, new, label[200:], source="new.csv").html
-    texts = " ".join(read(page).texts)
+    texts = " ".join(read(page).texts).replace("\u00a0", " ")
     for title in (
         "What it predicts", "How good it is", "Do the probabilities hold?", "Which columns matter",
         "How the columns differ between classes", "The model on one page", "A few rows, explained", "How it was made",
@@ -138,3 +140,28 @@ def test_redundant_columns_are_named() -> None:
     model = nb.fit({**rows, "sky again": rows["sky"], "sky and more": rows["sky"]}, label)
     assert "redundant" in [column.remark for column in model.importance()]
     assert "redundant" in " ".join(read(nb.report(model).html).texts)
+
+
+def test_rows_are_chosen_as_they_are_explained() -> None:
+    """A row that the model has counted is chosen by the model without it: the titles are true of the explanations."""
+    rng = np.random.default_rng(3)
+    n = 120
+    label = ["yes" if i % 3 else "no" for i in range(n)]
+    table = {
+        "ticket": [f"T{i}" for i in range(n)],  # with the row among the counts, every prediction would be right
+        "x": [float(rng.normal(0.8 * (i % 3 > 0), 1)) for i in range(n)],
+    }
+    columns = {"ticket": nb.Categorical(alpha=0.05), "x": nb.Gaussian()}
+    model = nb.fit(table, label, columns=columns, tune=False)
+    assert (model.predict(table) == np.array(label)).all()
+    rows, _ = explained_rows(model, read_labelled(table, label))
+    titles = {title.split(":")[0]: (truth, explanation) for title, truth, explanation in rows}
+    assert list(titles) == [
+        "A sure prediction that is right", "An unsure prediction", "A sure prediction that is wrong",
+    ]  # fmt: skip
+    assert all(explanation.is_left_out for _, explanation in titles.values())
+    truth, wrong = titles["A sure prediction that is wrong"]
+    assert wrong.answer != truth
+    truth, right = titles["A sure prediction that is right"]
+    assert right.answer == truth
+    assert abs(titles["An unsure prediction"][1].total) < abs(right.total)

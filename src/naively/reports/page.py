@@ -15,6 +15,7 @@ from naively.data.read import TableLike
 from naively.data.table import Table
 from naively.errors import InputError
 from naively.evaluation import Evaluation
+from naively.evaluation.scored_rows import score_rows
 from naively.explanation import Explanation
 from naively.explanation.palette import style_sheet
 from naively.model.contributions import contributions
@@ -171,9 +172,13 @@ def explained_rows(model: Model, rows: LabelledRows | None) -> tuple[list[tuple[
             titled,
             "These rows are drawn from the model. Each line adds to the log-odds, and the lines add up to the total.",
         )
-    posterior = model.posterior(rows.table)
     position = {label: c for c, label in enumerate(model.classes)}
-    truth = np.array([position.get(label, -1) for label in _labels(rows)])
+    labels = _labels(rows)
+    truth = np.array([position.get(label, -1) for label in labels])
+    posterior, known = model.posterior(rows.table), np.flatnonzero(truth >= 0)
+    if len(known):  # rows that the model has counted are chosen as they are explained: without them
+        scored = score_rows(model, rows.table.take(known), [labels[i] for i in known])
+        posterior[known] = np.exp(scored.log_posterior)
     best = np.sort(posterior, axis=1)
     margin = best[:, -1] - best[:, -2]
     is_right = posterior.argmax(axis=1) == truth
@@ -181,12 +186,11 @@ def explained_rows(model: Model, rows: LabelledRows | None) -> tuple[list[tuple[
     if is_right.any():
         typical = np.flatnonzero(is_right)
         chosen["A sure prediction that is right"] = int(typical[np.argsort(margin[typical])[len(typical) * 3 // 4]])
-    chosen["The least sure prediction"] = int(margin.argmin())
+    chosen["An unsure prediction"] = int(margin.argmin())
     if (~is_right).any():
         wrong = np.flatnonzero(~is_right)
-        chosen["The surest prediction that is wrong"] = int(wrong[margin[wrong].argmax()])
+        chosen["A sure prediction that is wrong"] = int(wrong[margin[wrong].argmax()])
     explanations = model.explain(rows.table.take(np.array(list(chosen.values()))))
-    labels = _labels(rows)
     titled = [
         (f"{title}: row {i + 1:,}", labels[i], explanation)
         for (title, i), explanation in zip(chosen.items(), explanations, strict=True)

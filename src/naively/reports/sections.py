@@ -446,7 +446,7 @@ def provenance_section(entries: Sequence[Entry]) -> str:
         (
             escape(entry.written[:16].replace("T", " ")),
             escape(entry.act) + ("" if entry.is_current else " (undone)"),
-            f"{sign[entry.sign]}{entry.rows:,}" if entry.sign else "",
+            f"{sign[entry.sign]}{entry.rows:,}" if entry.rows else "",
             bdi(entry.source) if entry.source else "",
             " ".join(bdi(part) for part in (entry.note, entry.comment) if part),
         )
@@ -457,7 +457,7 @@ def provenance_section(entries: Sequence[Entry]) -> str:
     return section(
         "Where the rows came from",
         "The log of the model file. Times are UTC.",
-        table(("time", "entry", "rows", "source", "note"), rows, (2,)),
+        table(("time", "entry", "rows", "source", "note"), rows, (2,), "log"),
         more,
     )
 

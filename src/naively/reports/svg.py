@@ -90,8 +90,9 @@ def bdi(content: object) -> str:
 
 def table(head: Sequence[str], rows: Iterable[Sequence[str]], numbers: Sequence[int] = (), class_: str = "") -> str:
     """Return a table of cells that are HTML; `numbers` are the positions of columns that are aligned to the right."""
+    rows = [[cell.replace(" %", "\u00a0%") if i in numbers else cell for i, cell in enumerate(row)] for row in rows]
     style = dict.fromkeys(numbers, ' class="number"')
-    titles = "".join(f"<th{style.get(i, '')}>{title}</th>" for i, title in enumerate(head))
+    titles = "".join(f"<th{style.get(i, '')}>{title}</th>" if title else "<td></td>" for i, title in enumerate(head))
     lines = "".join(
         "<tr>" + "".join(f"<td{style.get(i, '')}>{cell}</td>" for i, cell in enumerate(row)) + "</tr>" for row in rows
     )
