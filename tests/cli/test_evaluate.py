@@ -178,3 +178,11 @@ def test_fit_with_groups(model: Path) -> None:
     assert result.exit_code == 0, result.output
     assert "new groups" in result.stdout
     assert "wind" not in result.stdout.split("Expected")[0]
+
+
+def test_groups_of_rows_that_were_not_counted_get_advice(model: Path) -> None:
+    (model.parent / "other.csv").write_text(DATA + "sun,6,no\n" * 9)
+    refused = run("evaluate", model, model.parent / "other.csv", "--group", "wind")
+    assert refused.exit_code == 1
+    assert "has not counted all of these rows" in refused.stderr
+    assert "--cv 5 --group COLUMN" in refused.stderr

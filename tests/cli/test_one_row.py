@@ -150,3 +150,19 @@ def test_bad_rows_of_a_prediction() -> None:
     assert [row["age"] for row in rows_of(emptied)] == ["30", "old", "32"]
     for message in ("standard input, line 4: 1 cell", "standard input, row 2: column 'age' is 'old'"):
         assert message in emptied.stderr
+
+
+def test_rows_and_one_row_are_not_given_together() -> None:
+    assert "not both" in run("predict", "m", "d.csv", "--set", "age=30").stderr
+    assert "not both" not in run("predict", "m").stderr
+
+
+def test_a_family_names_the_setting_that_was_given() -> None:
+    result = run("fit", "d.csv", "--target", "income", "--no-tune", "--column", "sex=Bernoulli(alpha=-1)", "-o", "b")
+    assert "alpha=-1: a pseudo-count" in result.stderr
+
+
+def test_a_file_of_another_encoding_gets_advice() -> None:
+    Path("l.csv").write_bytes("café,class\nthé,a\nlait,b\n".encode("latin-1"))
+    result = run("fit", "l.csv", "--target", "class", "--encoding", "utf-8", "-o", "l")
+    assert "l.csv, line 1: is not UTF-8: give the encoding of the file (--encoding latin-1" in result.stderr

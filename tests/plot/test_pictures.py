@@ -239,3 +239,8 @@ def test_a_long_scale_lists_its_other_values_below_it() -> None:
     figure = plot.nomogram(nb.fit({"v": values}, labels, columns={"v": nb.Categorical()}, tune=False))
     text = " ".join(t.get_text() for t in figure.findobj(Text)).replace("\N{NO-BREAK SPACE}", " ").replace("\n", " ")
     assert all(f"value {i}" in text for i in range(24))
+
+
+def test_a_waterfall_of_something_else_gets_advice() -> None:
+    with pytest.raises(nb.InputError, match=r"give model\.explain\(X\)\[0\]"):
+        plot.waterfall(example(2)[0])  # type: ignore[arg-type]

@@ -80,7 +80,8 @@ def takes_one_row(command: FC) -> FC:
 def refuse_rows_and_row(data: Files | None, values: tuple[str, ...], text: str | None) -> None:
     """Raise an error unless the rows are given once: as DATA, or by --set and --text."""
     if (data is None) == (not values and text is None):
-        raise click.UsageError("give DATA, or one row by --set and --text.")
+        both = "" if data is None else ", not both"
+        raise click.UsageError(f"give DATA, or one row by --set and --text{both}.")
 
 
 def format_of(*formats: str) -> Callable[[FC], FC]:

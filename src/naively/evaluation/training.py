@@ -29,7 +29,7 @@ from naively.evaluation.evaluate import Evaluation, Goals
 from naively.evaluation.scored_rows import MAX_COUNTED_ROWS
 from naively.families.base import NotCountedError
 from naively.model.count import count_like, count_rows
-from naively.model.counted import as_counted
+from naively.model.counted import as_counted, counted_rows
 from naively.model.merge import with_classes
 from naively.model.model import Model
 from naively.statistics import NegativeCountError
@@ -70,6 +70,8 @@ def evaluate_training(
             ) from None
     else:
         rows = read_labelled(X, y, weight, like=model, keep_all=True)
+        if time is None:
+            _refuse_uncounted(model, rows)
         folds = _folds(_group_hashes(rows, groups), N_FOLDS) if time is None else list(_periods(time, rows.n_rows))
         if not folds:
             raise InputError("time= has too few different times: no row has others before it. Give at least five.")
@@ -149,6 +151,18 @@ def _predict_folds(
         posteriors.append(fold.log_posterior(rows.table.take(predicted)))
     order = np.concatenate([predicted for _, predicted in folds])
     return np.concatenate(posteriors), label[order], weights[order]
+
+
+def _refuse_uncounted(model: Model, rows: LabelledRows) -> None:
+    """Raise InputError if it is known that the model has not counted all rows."""
+    rows = rows.where(rows.in_classes(model.classes)).without_empty_classes()
+    counted = counted_rows(model, rows.table, rows.classes, rows.label)
+    if (counted.is_known & ~counted.is_counted).any():
+        raise InputError(
+            "the model has not counted all of these rows, so groups cannot be left out of it. To fit models again "
+            "without each fold of groups: cross_validate(…, groups=…), or evaluate --cv 5 --group COLUMN. For new "
+            "rows, leave out groups= (--group)."
+        )
 
 
 def _group_hashes(rows: LabelledRows, groups: LabelsLike) -> Hashes:

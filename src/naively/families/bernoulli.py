@@ -79,7 +79,7 @@ class Bernoulli(TokenFamily):
     def __post_init__(self, alpha: Any) -> None:
         for name in ("a", "b"):
             value = getattr(self, name) if alpha is None else alpha
-            priors.pseudo_count(name, value)
+            priors.pseudo_count(name if alpha is None else "alpha", value)
             frozen = tuple(map(float, value)) if isinstance(value, (tuple, list, np.ndarray)) else float(value)
             object.__setattr__(self, name, frozen)
 

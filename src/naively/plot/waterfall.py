@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING
 
+from naively.errors import InputError
 from naively.explanation import Explanation
 from naively.explanation.palette import GREY
 from naively.explanation.render_text import Layout, number
@@ -36,6 +37,10 @@ def waterfall(explanation: Explanation, top: int = 15, *, ax: Axes | None = None
     >>> model = naively.fit({"sky": ["sun", "sun", "rain"], "wind": [1.0, 2.0, 9.0]}, ["yes", "yes", "no"])
     >>> figure = waterfall(model.explain({"sky": ["rain"], "wind": [8.0]})[0])
     """
+    if not isinstance(explanation, Explanation):
+        raise InputError(
+            f"a waterfall draws an explanation, not a {type(explanation).__name__}: give model.explain(X)[0]."
+        )
     e, layout = explanation, Layout.of(explanation, top)
     colour_for, colour_against = (colour.light for colour in e.colours)
     steps = [

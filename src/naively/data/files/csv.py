@@ -448,7 +448,10 @@ def _translate_error(source: Source, how: Files, layout: Layout, message: str) -
         return InputError(f"{given}: a row has many MB: close all quotes, or cut the text.")
     if "UTF8" in message:
         line = source.first_line("utf8", lambda text: bool(UNDECODED.search(text)))
-        return InputError(f"{given}, line {line}: is not UTF-8, as all before it is: convert the file with iconv.")
+        return InputError(
+            f"{given}, line {line}: is not UTF-8: give the encoding of the file (--encoding latin-1, "
+            "encoding=…), or convert it with iconv."
+        )
     return InputError(f"{given}: cannot be read as CSV ({message}).")
 
 
