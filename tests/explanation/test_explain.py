@@ -266,3 +266,20 @@ def test_a_slice_of_explanations_is_shown_as_html_too() -> None:
     explanations = model.explain({"sky": ["sun", "rain", "sun"]})
     assert [str(e) for e in explanations[1:]] == [str(explanations[1]), str(explanations[2])]
     assert explanations[1:]._repr_html_().count("<table") == 2 * explanations[0]._repr_html_().count("<table")
+
+
+def test_a_missing_value_has_one_line() -> None:
+    """Whether there is a value is evidence of its own; the value itself needs no second line that adds nothing."""
+    flags = ["x", "y", None, None] * 10
+    model = nb.fit(
+        {"flag": flags, "z": ["u", "v"] * 20},
+        ["a", "b", "b", "b"] * 10,
+        columns={"flag": nb.Categorical(missing="value")},
+        tune=False,
+    )
+    (explanation,) = model.explain({"flag": [None], "z": ["u"]}, leave_out=False)
+    assert sorted(line.column for line in explanation.contributions) == ["flag", "z"]
+    assert explanation.total == pytest.approx(model.log_odds({"flag": [None], "z": ["u"]}, of=explanation.of)[0])
+    with pytest.warns(nb.LeftOutWarning):
+        (absent,) = model.explain({"z": ["u"]})
+    assert sorted(line.column for line in absent.contributions) == ["flag", "z"]

@@ -13,6 +13,7 @@ is impossible in both classes is left with the prior, as in `Model.log_odds`; it
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Hashable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -213,6 +214,18 @@ class Line(NamedTuple):
         return self.weight != 0.0 and self.term.scores[side] == -math.inf
 
 
+def _without_repeated_missing(lines: list[Line]) -> list[Line]:
+    """Return lines without those of a missing value whose column has another line, such as that it has no value."""
+    n_lines = Counter(line.term.column for line in lines)
+    remaining = []
+    for line in lines:
+        if line.term.note == "missing" and n_lines[line.term.column] > 1:
+            n_lines[line.term.column] -= 1
+        else:
+            remaining.append(line)
+    return remaining
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class _Draft:
     """The lines of one row before their intervals are known: those that are shown, and the sums of the others."""
@@ -242,6 +255,7 @@ class _Draft:
             if pieces is not None:
                 name = block.block.names[0]
                 texts[name] = _added(texts[name], pieces) if name in texts else pieces
+        lines = _without_repeated_missing(lines)
         for name, reason in model.chosen.left_out.items():
             lines.append(Line(Term(name, None, "", note=f"not used: {reason}"), 0.0, 0.0))
         is_impossible = all(
