@@ -37,7 +37,7 @@ class PlanArrays(NamedTuple):
 class TreeArrays(NamedTuple):
     """An index of the nodes of each table by their paths, [offsets[m], offsets[m + 1]), as `make_tree` returns it.
 
-    One of `entries` is a path and its node. `masks` cuts the keys of a table to whole bytes. `parents` has the node
+    An entry is a path and its node. `masks` cuts the keys of a table to whole bytes. `parents` has the node
     before each node, −1 for one of a single column.
     """
 
@@ -85,8 +85,8 @@ def make_tree(
     ([-1, 0, 0], [[5.0, 1.0], [5.0, 0.0], [0.0, 1.0]], (1, 3, 3))
     """
     made = _core.make_tree(paths, tables, label, weight, len(masks), n_classes)
-    offsets, index, parents, of_nodes, counts, ends = made
-    return TreeArrays(offsets, index, masks, parents), TreeNodes(of_nodes, counts, tuple(ends))
+    offsets, entries, parents, of_nodes, counts, ends = made
+    return TreeArrays(offsets, entries, masks, parents), TreeNodes(of_nodes, counts, tuple(ends))
 
 
 def find_nodes(tree: TreeArrays, keys: Wholes, n_jobs: int | None = None) -> Codes32:
