@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import replace
 from typing import Any, cast
 
@@ -12,11 +13,12 @@ from hypothesis import strategies as st
 from scipy.optimize import minimize
 
 import naively
+from naively._kernels.text import Strings
 from naively.data.labelled import read_labelled
 from naively.data.read import read
 from naively.data.table import MatrixTable
 from naively.families import Complement, Multinomial, Text
-from naively.model.calibrate import EvidenceKey
+from naively.model.calibrate import EvidenceKey, Tuning
 from naively.tuning.loo_scores import LooScorer
 from naively.tuning.sample import Sampler
 from naively.tuning.solver import OFFSET_PENALTY, Problem, log_softmax, one_hot, standard_error_of_sum
@@ -64,6 +66,34 @@ def test_tuning_and_predictions_together_are_those_of_each(family: Text) -> None
     assert tuning == tune_on(model, sample)
     for together, alone in zip(predictions, cross_fitted(model.with_tuning(tuning), sample), strict=True):
         np.testing.assert_array_equal(together, alone)
+
+
+def test_words_that_are_cut_off_without_a_fold_are_neither_evidence_nor_length() -> None:
+    label = (np.arange(200) % 2).tolist()
+    texts = [" ".join([*RANDOM.choice(list("abcdef"[c:]), 6), f"word{RANDOM.integers(90)}"]) for c in label]
+    family = Text(binary=True, alpha=0.1, min_count=3)
+    model = naively.fit(texts, label, columns=family, tune=False)
+    scorer = LooScorer(model, sampled(model, texts, label))
+    (block,) = model.schema.blocks
+    words = scorer.word_scorer(block)
+    np.testing.assert_allclose(words.evidence("multinomial", True, 0.1), scorer.evidence(block)[0], atol=1e-9)
+    length, sample = words.length(True), scorer.sample
+    (column,) = sample.table.texts([0]).columns
+    every = [str(text) for text in (column.to_list() if isinstance(column, Strings) else column)]
+    for fold in range(len(sample.ends) - 1):
+        span = range(sample.ends[fold], sample.ends[fold + 1])
+        others = Counter(w for i, text in enumerate(every) if i not in span for w in text.split())
+        for i in span:
+            assert length[i] == sum(others[w] >= 3 for w in set(every[i].split()))
+
+
+def test_given_length_exponents_are_kept() -> None:
+    label = RANDOM.integers(0, 2, 300).tolist()
+    texts = [" ".join(RANDOM.choice(list("abcdefgh"[c:]), RANDOM.integers(1, 40))) for c in label]
+    model = naively.fit({"x": texts}, label, columns={"x": Text(binary=True, alpha=0.1)}, tune=False)
+    tuning, _ = tune_and_predict(model, sampled(model, {"x": texts}, label), Tuning(exponents={"x": 0.75}))
+    assert list(tuning.exponents.values()) == [0.75]
+    assert tuning.weights
 
 
 @pytest.mark.parametrize("family", [Multinomial(alpha=0.25), Complement(alpha=0.25)])

@@ -321,11 +321,16 @@ class Family(ABC, Generic[S, P]):
         """Whether tuning may choose the event model and the smoothing of words."""
         return False
 
+    @property
+    def word_alpha(self) -> float | None:
+        """The pseudo-count of each word, for a multinomial of words that has one above 0; else None."""
+        return None
+
     def with_word_settings(self, event_model: EventModel, binary: bool, alpha: float) -> Family | None:
         """Return the family of words with other settings; None if it has no such settings."""
         return None
 
-    def word_scorer(self, x: Any, stats: S, leaving: Leaving) -> WordScorer:
+    def word_scorer(self, x: Any, stats: S, leaving: Leaving, structure: Any = None) -> WordScorer:
         """Return leave-one-out scores of the words of rows, for families with `has_length`."""
         raise InputError(f"{type(self).__name__} has no words to score.")
 

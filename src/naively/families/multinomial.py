@@ -71,7 +71,7 @@ class CountFamily(TokenFamily):
         tokens = token_cells(stats.cells, alpha, self.known(stats), vanishes, alpha_vanishes=False)
         leave_rows_out(TokenRows.of_numbers(x), tokens, leaving, model, out[:, 0])
 
-    def word_scorer(self, x: Numbers, stats: TokenCounts, leaving: Leaving) -> WordScorer:
+    def word_scorer(self, x: Numbers, stats: TokenCounts, leaving: Leaving, structure: None = None) -> WordScorer:
         """Read the counts once, to score them under many settings."""
         return WordScorer.of_counts(TokenRows.of_numbers(x), stats.cells, stats.n_tokens, leaving)
 

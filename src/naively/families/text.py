@@ -282,15 +282,23 @@ class Text(WordFamily[WordCounts, TextParameters]):
         free = ("missing", "tokens", "ngrams", "window", "lowercase", "strip_accents", "stop_words", "hash_bits")
         return self == replace(Text(), **{name: getattr(self, name) for name in free})
 
+    @property
+    def word_alpha(self) -> float | None:
+        """The pseudo-count of each word, for a multinomial that has one above 0; else None."""
+        return self.alpha if self.model == "multinomial" and isinstance(self.alpha, float) and self.alpha > 0 else None
+
     def with_word_settings(self, event_model: EventModel, binary: bool, alpha: float) -> Text:
         """Return the same words under another event model and smoothing."""
         return replace(self, model=event_model, binary=binary and event_model != "bernoulli", alpha=alpha)
 
-    def word_scorer(self, x: Texts, stats: WordCounts, leaving: Leaving) -> WordScorer:
-        """Read the texts once, to score them under many settings."""
+    def word_scorer(
+        self, x: Texts, stats: WordCounts, leaving: Leaving, structure: ActiveWords | None = None
+    ) -> WordScorer:
+        """Read the active words of the texts once, to score them under many settings."""
         (texts,), stats = x.columns, self._numbered(stats)
         rows, has_text = self._token_rows(texts, stats), ~Texts.missing(texts)
-        return WordScorer.of_texts(rows, stats.cells, stats.seen.weight, has_text, leaving)
+        cells, _ = self.active_words(stats, structure)
+        return WordScorer.of_texts(rows, cells, stats.seen.weight, has_text, leaving)
 
     def _token_rows(self, texts: Sequence[str | None] | Strings, stats: WordCounts) -> TokenRows:
         """Return the known words of each text."""

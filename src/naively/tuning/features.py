@@ -138,4 +138,7 @@ def _word_feature(scorer: LooScorer, block: Block) -> WordFeature:
     words = scorer.word_scorer(block)
     if family.tunes_words and words.n_cells <= MAX_WORD_CLASS_PAIRS:
         return WordFeature(block, words.evidence("multinomial", False, 1.0), words.length(False), words)
-    return WordFeature(block, scorer.evidence(block)[0], words.length(family.counts_presence), None)
+    binary, alpha = family.counts_presence, family.word_alpha
+    if alpha is not None:
+        return WordFeature(block, words.evidence("multinomial", binary, alpha), words.length(binary), None)
+    return WordFeature(block, scorer.evidence(block)[0], words.length(binary), None)

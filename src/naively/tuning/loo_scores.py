@@ -149,18 +149,21 @@ class LooScorer:
         return Leaving.of(leaving.label, np.zeros(len(leaving.label)), np.zeros(len(leaving.label)))
 
     def word_scorer(self, block: Block) -> WordScorer | FoldWordScorer:
-        """Return the scores of the words of a block under any settings."""
-        family, view = block.family, self.view(block)
-        if self._rests is None:
-            return family.word_scorer(view, self.statistic(block), self.leaving)
-        return FoldWordScorer(
-            tuple(
-                family.word_scorer(
-                    view.rows(start, stop), self.statistic_without(fold, block), self._leaves(slice(start, stop))
-                )
-                for start, stop, fold in self._fold_spans(by_fold=True)
-            )
-        )
+        """Return the scores of the words of a block under any settings; cut-offs are those without the row's fold."""
+        family, view, statistic = block.family, self.view(block), self.statistic(block)
+        if self._rests is None and not family.has_structure(statistic):
+            return family.word_scorer(view, statistic, self.leaving)
+        parts = []
+        for start, stop, fold in self._fold_spans(by_fold=True):
+            structure = None
+            if self._rests is None:
+                statistic, structures = self._every._structures_of(block, statistic)
+                structure = structures[fold]
+            else:
+                statistic = self.statistic_without(fold, block)
+            leaves = self._leaves(slice(start, stop))
+            parts.append(family.word_scorer(view.rows(start, stop), statistic, leaves, structure))
+        return FoldWordScorer(tuple(parts))
 
     def view(self, block: Block) -> View:
         """Return columns of the sample as the family of a block reads them."""

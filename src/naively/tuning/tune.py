@@ -100,16 +100,19 @@ def tune_on(model: Model, sample: Sample) -> Tuning:
     return _tune_on(model, _scored(model, sample))
 
 
-def tune_and_predict(model: Model, sample: Sample) -> tuple[Tuning, CrossFitted]:
-    """Return `tune_on`, and `cross_fitted` under that tuning for the rows that it looks at; score them once."""
+def tune_and_predict(model: Model, sample: Sample, choices: Tuning | None = None) -> tuple[Tuning, CrossFitted]:
+    """Return `tune_on`, and `cross_fitted` under that tuning for the rows that it looks at; score them once.
+
+    With `choices`, its families and length exponents are taken, and only weights and offsets are fitted.
+    """
     scored = _scored(model, sample)
-    tuning = _tune_on(model, scored)
+    tuning = _tune_on(model, scored, choices)
     return tuning, _cross_fitted(model.with_tuning(tuning), scored)
 
 
-def _tune_on(model: Model, scored: _Scored) -> Tuning:
+def _tune_on(model: Model, scored: _Scored, choices: Tuning | None = None) -> Tuning:
     try:
-        return _with_rows(model, _tuned(scored))
+        return _with_rows(model, _tuned(scored, choices))
     except (NotCountedError, NegativeCountError) as error:
         raise InputError(f"tune() needs rows that the model has counted, and these were not all: {error}.") from None
 
@@ -201,7 +204,7 @@ def _with_rows(model: Model, tuning: Tuning) -> Tuning:
     return tuning if tuning.plain is None else replace(tuning, plain=replace(tuning.plain, counted_rows=n_rows))
 
 
-def _tuned(scored: _Scored) -> Tuning:
+def _tuned(scored: _Scored, choices: Tuning | None = None) -> Tuning:
     scorer = scored.scorer
     model, sample = scorer.model, scorer.sample
     with one_thread():
@@ -217,7 +220,9 @@ def _tuned(scored: _Scored) -> Tuning:
             _warn_of_answers(textbook, worth, report, int(sample.rows.sum()))
             return Tuning(rows=n_rows, report=report, importance=worth)
         is_searched = sample.is_among_smallest(rows_to_search(model))
-        if is_searched.all():
+        if choices is not None:
+            features = _features_under(scorer, choices, textbook)
+        elif is_searched.all():
             features = search(scorer, textbook)
         else:
             few = LooScorer(model, sample.where(is_searched), scorer)
