@@ -51,10 +51,29 @@ def test_the_tuning_is_an_entry_of_the_log(model_path: Path) -> None:
     with MailModel(model_path) as model:
         assert [entry.act for entry in model.ledger.log()] == ["fit", "update", "tune"]
         assert not model.is_tuning_due
-        model.learn(read_all("spam", 60, 100), "spam")
+        model.learn(read_all("spam", 30, 100), "spam")  # of 120 mails, 60 are spam
         assert not model.is_tuning_due
-        model.learn(read_all("ham", 60, 100), "ham")
+        model.learn(read_all("ham", 30, 100), "ham")  # half as many again
         assert [entry.act for entry in model.ledger.log()] == ["fit", "update", "tune", "update", "update", "tune"]
+
+
+def test_a_class_with_few_mails_makes_a_tuning_due_when_it_has_grown_by_half(tmp_path: Path) -> None:
+    with MailModel(tmp_path / "mail.naively") as model:
+        model.learn(read_all("ham", 100), "ham")
+        model.learn(read_all("spam", 20), "spam")
+        model.learn(read_all("spam", 9, 100), "spam")
+        assert [entry.act for entry in model.ledger.log()] == ["fit", "update", "tune", "update"]
+        model.learn(read_all("spam", 1, 200), "spam")  # of 130 mails, 30 are spam
+        assert [entry.act for entry in model.ledger.log()][-2:] == ["update", "tune"]
+
+
+def test_the_length_exponent_is_fixed(tmp_path: Path) -> None:
+    with MailModel(tmp_path / "mail.naively") as model:
+        model.learn(read_all("ham", 40) + read_all("spam", 10, 100), "ham")  # not separable, so weights are needed
+        model.learn(read_all("spam", 40), "spam")
+        tuning = model.ledger.model().tuning
+        assert tuning is not None
+        assert list(tuning.exponents.values()) == [mail_model.LENGTH_EXPONENT] * 4
 
 
 def test_without_a_sample_the_tuning_stays(model_path: Path) -> None:
@@ -192,7 +211,7 @@ def test_files_are_for_their_owner_only(tmp_path: Path) -> None:
 
 
 def test_a_model_of_another_extractor_is_refused(model_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    columns = {name: f"{name} (extractor 99)" for name in ("head", "body")}
+    columns = {name: f"{name} (extractor 99)" for name in ("addresses", "content", "form", "body")}
     monkeypatch.setattr(mail_model, "COLUMNS", columns)
     with pytest.raises(InputError, match="another extractor"):
         MailModel(model_path).forget(read_all("spam", 1))

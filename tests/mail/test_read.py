@@ -31,8 +31,8 @@ def test_the_fields_of_a_mail() -> None:
 
 def test_words_have_the_prefix_of_their_field_except_in_the_visible_body() -> None:
     columns = read(RICH_MAIL).columns
-    assert "subject_offer" in columns["head"]
-    assert "link_shop_example_com" in columns["head"]
+    assert "subject_offer" in columns["content"]
+    assert "link_shop_example_com" in columns["content"]
     assert columns["body"] == "world x hidden_secret"
 
 

@@ -16,8 +16,8 @@ MAX_HTML_CHARACTERS = 1 << 18
 MAX_TAGS = 10_000
 MAX_LINKS = 500
 MAX_ANCESTORS = 30  # that are searched for a background
-_BEFORE_BLOCK = re.compile(
-    r"(?=</?(?:address|article|blockquote|body|br|button|caption|center|dd|div|dl|dt|fieldset|footer|form|frame|h[1-6]|head|"
+_START_OF_BLOCK = re.compile(
+    r"<(?=/?(?:address|article|blockquote|body|br|button|caption|center|dd|div|dl|dt|fieldset|footer|form|frame|h[1-6]|head|"
     r"header|hr|iframe|img|input|li|main|marquee|nav|ol|option|p|pre|section|select|table|tbody|td|textarea|tfoot|th|thead|"
     r"title|tr|ul)\b)",
     re.IGNORECASE,
@@ -71,7 +71,7 @@ def read_html(html: str, max_tags: int = MAX_TAGS) -> HtmlText:
     html = html[:MAX_HTML_CHARACTERS].replace("\0", "")
     if html.count("<") > max_tags:
         return HtmlText(" ".join(_TAG.sub(" ", html).split()))
-    root = LexborHTMLParser(_BEFORE_BLOCK.sub(" ", html)).root
+    root = LexborHTMLParser(_START_OF_BLOCK.sub(" <", html)).root
     if root is None:
         return HtmlText()
     _take_out(root, "script,style,noframes")

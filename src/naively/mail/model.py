@@ -1,11 +1,11 @@
 """The model of a mail filter: learn and forget mails by key, tune when that is due, and answer.
 
-A mail is two columns of text (`Mail.columns`): the words of its head, each with the prefix of its field, and the pairs
-of words of its body. Pairs, because a spammer can add words that are common in ham, but not the pairs that they are in
-(docs/mail.md has the figures).
+A mail is four columns of text (`Mail.columns`): words of its addresses, of subject and links, and of headers and shape,
+each with the prefix of its field, and the pairs of words of its body. Pairs, because a spammer can add words that are
+common in ham, but not the pairs that they are in (docs/mail.md has the figures).
 
 The file is a ledger whose rows are known by key, `store/keyed.py`. A tuning is chosen from a sample of the learnt mails
-(`sample.py`) when each class has 20 of them, and again when the number of mails has doubled. It is an entry of the
+(`sample.py`) when each class has 20 of them, and again when their number has grown by half. It is an entry of the
 ledger, and can be undone.
 """
 
@@ -22,16 +22,17 @@ import numpy as np
 
 from naively.errors import InputError
 from naively.families import Family, Text
-from naively.mail.reader import EXTRACTOR, Mail
+from naively.mail.reader import COLUMN_FIELDS, EXTRACTOR, Mail
 from naively.mail.sample import Sample
 from naively.mail.words import untag
-from naively.model.calibrate import Tuning
+from naively.model.calibrate import ByColumn, Tuning
 from naively.store.entries import Entry
 from naively.store.keyed import Position, Taught, create_keyed
 from naively.store.ledger import Ledger
 
 if TYPE_CHECKING:
     from naively.explanation import Explanation
+    from naively.model.model import Model
 
 SPAM = "spam"
 MIN_MAILS = 20  # of a class; below, every answer is unsure
@@ -40,12 +41,13 @@ MIN_SPAM_PROBABILITY, MIN_OTHER_PROBABILITY = 0.9, 0.9
 MIN_SPAM_PROBABILITY_OF_FEW = 0.99  # where the sample has fewer than 1,000 ham mails
 MIN_LEARNT_PROBABILITY = 0.99  # of an answer that the filter learns by itself
 MAX_PROBABILITY = 1 - 1e-9
+GROWTH = 1.5  # of the number of mails, or of the class that has the fewest, after which the model is tuned again
 AUTOMATIC = "automatic"  # the source of what the filter has learnt by itself
 ALPHA = 0.001  # pseudo-count of a word: small, because most words of mail belong to one class (decision 0029)
-FAMILIES: dict[str, Family] = {
-    "head": Text(binary=True, alpha=ALPHA),
-    "body": Text(binary=True, alpha=ALPHA, ngrams=(2, 2), window=5, hash_bits=31),
-}
+LENGTH_EXPONENT = 0.75  # of each column: the words of a mail repeat each other, and n of them are worth about n^0.25
+WORDS = Text(binary=True, alpha=ALPHA, min_count=2)  # a word that a single mail has had is not yet evidence
+PAIRS = Text(binary=True, alpha=ALPHA, ngrams=(2, 2), window=3, hash_bits=31)
+FAMILIES: dict[str, Family] = {name: PAIRS if name == "body" else WORDS for name in COLUMN_FIELDS}
 COLUMNS = {name: f"{name} (extractor {EXTRACTOR})" for name in FAMILIES}
 
 
@@ -221,36 +223,17 @@ class MailModel:
 
     def answers(self, mails: Sequence[Mail]) -> list[Answer]:
         """Return what the filter says of mails."""
-        model, entry = self.ledger.model(), self.ledger.version
-        if len(model.classes) < 2 or not mails:
-            return [Answer(None, None, 0.0, 1.0, {}, entry) for _ in mails]
-        classes = [str(label) for label in model.classes]
-        rows = model.posterior(_table(mails)).tolist()
-        has_enough = len(classes) > 1 and float(model.class_weights.weight.min()) >= MIN_MAILS
-        threshold = _threshold(model.tuning)
-        return [_answer(dict(zip(classes, row, strict=True)), threshold, has_enough, entry) for row in rows]
+        return _answers(self.ledger.model(), self.ledger.version, mails)
 
     def reasons(self, mail: Mail, n: int = 5) -> list[Reason]:
         """Return the words that speak most for or against spam, the strongest first."""
+        return self.answer_with_reasons(mail, n)[1]
+
+    def answer_with_reasons(self, mail: Mail, n: int = 5) -> tuple[Answer, list[Reason]]:
+        """Return what the filter says of a mail, and the words that speak most for or against spam, strongest first."""
         model = self.ledger.model()
-        if len(model.classes) < 2:
-            return []
-        spam = list(model.classes).index(SPAM) if SPAM in model.classes else 0
-        log_posterior = model.log_posterior(_table([mail]))[0]
-        log_posterior[spam] = -np.inf
-        other = int(log_posterior.argmax())
-        reasons: list[Reason] = []
-        weighted, columns = model.weighted_blocks, mail.columns
-        texts = {COLUMNS[name]: text for name, text in columns.items()}
-        for block, parameters, factor in zip(
-            weighted.schema.blocks, weighted.parameters, weighted.factors, strict=True
-        ):
-            words, scores = block.family.word_scores(texts[block.names[0]], parameters)
-            weight, exponent = factor or (1.0, 0.0)
-            if words:
-                log_odds = (scores[:, spam] - scores[:, other]) * weight * len(words) ** -exponent
-                reasons += map(Reason, map(untag, words), log_odds.tolist())
-        return sorted(reasons, key=lambda reason: -abs(reason.log_odds))[:n]
+        (answer,) = _answers(model, self.ledger.version, [mail])
+        return answer, _reasons(model, mail, answer.posterior, n)
 
     def explain(self, mail: Mail, n: int = 20) -> Explanation:
         """Return the explanation of the answer for a mail."""
@@ -264,7 +247,7 @@ class MailModel:
 
     @property
     def is_tuning_due(self) -> bool:
-        """Whether each class has enough mails, and their number has doubled since the last tuning."""
+        """Whether each class has enough mails, and all of them or those of the smallest class have grown by half."""
         model = self.ledger.model()
         weight = model.class_weights.weight
         if len(weight) < 2 or weight.min() < MIN_MAILS:
@@ -272,14 +255,16 @@ class MailModel:
         tuning = model.tuning
         if tuning is None or set(map(str, model.classes)) != set(map(str, tuning.offsets or model.classes)):
             return True
-        return float(weight.sum()) >= 2 * tuning.report.get("mails", 0.0)
+        before = tuning.report
+        grown = weight.sum() / max(1.0, before.get("mails", 1.0)), weight.min() / max(1.0, before.get("fewest", 1.0))
+        return bool(max(grown) >= GROWTH)
 
     def tune_if_due(self) -> Entry | None:
         """Tune the model if that is due; return the entry."""
         return self.tune() if self.is_tuning_due else None
 
     def tune(self) -> Entry | None:
-        """Choose smoothing, weights and the threshold for spam from the sample; return the entry, None without mails.
+        """Choose weights and the threshold for spam from the sample; return the entry, None without mails.
 
         The file is not locked while that is computed.
         """
@@ -298,14 +283,16 @@ class MailModel:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # which columns are worth what is of no interest here
             sample = sample_of(model, X, labels, None, rows_to_look_at(model))
-            tuning, predictions = tune_and_predict(model, sample)
+            exponents: ByColumn = dict.fromkeys(COLUMNS.values(), LENGTH_EXPONENT)
+            tuning, predictions = tune_and_predict(model, sample, Tuning(exponents=exponents))
         threshold = 1.0
         if SPAM in model.classes:
             position = list(model.classes).index(SPAM)
             probability = np.exp(predictions.log_posterior[:, position])
             threshold = spam_threshold(probability, predictions.label == position)
-        report = dict(tuning.report) | {"mails": float(model.class_weights.weight.sum()), "spam_threshold": threshold}
-        tuned = replace(tuning, report=report, importance=())
+        weight = model.class_weights.weight
+        report = {"mails": float(weight.sum()), "fewest": float(weight.min()), "spam_threshold": threshold}
+        tuned = replace(tuning, report=dict(tuning.report) | report, importance=())
         return self.ledger.tune(tuning=tuned, source="naively mail", comment=f"spam from p={threshold:.4f} on")
 
 
@@ -336,6 +323,36 @@ def spam_threshold(
     by_probability = float(descending[min(n_within, len(descending) - 1)])
     least = MIN_SPAM_PROBABILITY if len(ham) * MAX_FALSE_ALARMS >= 1 else MIN_SPAM_PROBABILITY_OF_FEW
     return float(np.clip(np.nextafter(max(observed, by_probability), 1.0), least, MAX_PROBABILITY))
+
+
+def _answers(model: Model, entry: int, mails: Sequence[Mail]) -> list[Answer]:
+    if len(model.classes) < 2 or not mails:
+        return [Answer(None, None, 0.0, 1.0, {}, entry) for _ in mails]
+    classes = [str(label) for label in model.classes]
+    rows = model.posterior(_table(mails)).tolist()
+    has_enough = float(model.class_weights.weight.min()) >= MIN_MAILS
+    threshold = _threshold(model.tuning)
+    return [_answer(dict(zip(classes, row, strict=True)), threshold, has_enough, entry) for row in rows]
+
+
+def _reasons(model: Model, mail: Mail, posterior: dict[str, float], n: int) -> list[Reason]:
+    """Return the words that speak most for spam, or against it and for the most probable of the other classes."""
+    if len(model.classes) < 2 or not n:
+        return []
+    classes = list(posterior)
+    spam = classes.index(SPAM) if SPAM in classes else 0
+    other = max((c for c in range(len(classes)) if c != spam), key=lambda c: posterior[classes[c]])
+    reasons: list[Reason] = []
+    weighted, columns = model.weighted_blocks, mail.columns
+    texts = {COLUMNS[name]: text for name, text in columns.items()}
+    for block, parameters, factor in zip(weighted.schema.blocks, weighted.parameters, weighted.factors, strict=True):
+        words, scores = block.family.word_scores(texts[block.names[0]], parameters)
+        weight, exponent = factor or (1.0, 0.0)
+        if words:
+            log_odds = (scores[:, spam] - scores[:, other]) * weight * len(words) ** -exponent
+            strongest = np.argsort(-abs(log_odds), kind="stable")[:n].tolist()
+            reasons += [Reason(untag(words[i]), float(log_odds[i])) for i in strongest]
+    return sorted(reasons, key=lambda reason: -abs(reason.log_odds))[:n]
 
 
 def _answer(posterior: dict[str, float], threshold: float, has_enough: bool, entry: int) -> Answer:

@@ -18,7 +18,7 @@ import email.parser
 import hashlib
 import quopri
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from email.message import Message
 from functools import cached_property, lru_cache
@@ -26,12 +26,19 @@ from typing import NamedTuple
 
 from naively.mail.html import MAX_TAGS, read_html
 from naively.mail.lines import HEAD_END
-from naively.mail.words import FIELDS, bucket, clean, join, one_word, tag
+from naively.mail.words import FIELDS, bucket, clean, join, one_word, tag, tag_once
 
-EXTRACTOR = 1
+EXTRACTOR = 2
+COLUMN_FIELDS = {
+    "addresses": ("from", "to", "route"),
+    "content": ("subject", "links"),
+    "form": ("headers", "shape"),
+    "body": ("body", "hidden"),
+}
 MAX_BODY_BYTES, MAX_HEADER_BYTES, MAX_RAW_HEADER_BYTES = 1 << 21, 1 << 17, 1 << 20
+MAX_NAME_BYTES = 80  # of a header, with its colon
 MAX_PARTS, MAX_DEPTH = 100, 20
-MAX_LINKS = 200
+MAX_LINKS, MAX_LINK_CHARACTERS = 200, 1000
 MAX_FIELD_CHARACTERS = {"body": 1 << 19, "hidden": 1 << 16}  # of one field of a row
 MAX_OTHER_CHARACTERS = 1 << 14
 # What is read of the headers: lines that the sender or a list wrote, and that stay as they are until delivery.
@@ -51,8 +58,10 @@ NAMED_HEADERS = frozenset({
 ADDRESS_HEADERS = {"from": "from", "to": "to", "cc": "to"}
 READ_HEADERS = VALUE_HEADERS | ROUTE_HEADERS | NAMED_HEADERS | {"date"}
 
+_CODED = frozenset({"quoted-printable", "base64", "x-uuencode", "uuencode", "uue", "x-uue"})  # by Message
 _PARSER = email.parser.BytesParser()  # policy compat32, the default; email.policy takes long to import
-_HEADER_START = re.compile(rb"\n(?![ \t])")
+_HEADER_START = re.compile(r"\n(?![ \t])")
+_HEADER_LINES = re.compile(rb"\n(?![ \t])")
 _READ_NAMES = frozenset(name.encode() for name in READ_HEADERS)
 _MBOX_QUOTE = re.compile(rb"^>+(?=From )", re.MULTILINE)
 _ENCODED_WORD = re.compile(
@@ -79,6 +88,7 @@ _PARAMETERS = {
 _CAPITALS = bytes(range(ord("A"), ord("Z") + 1))
 _PLAIN_NUMBER = re.compile(r"[\d.]+|0x[0-9a-f.x]+|\d+", re.IGNORECASE)
 _TEXT_CODEC_EXCEPTIONS = frozenset({"idna", "punycode", "unicode_escape", "raw_unicode_escape", "undefined"})
+_LIKE_ASCII = frozenset({"", "us-ascii", "utf-8", "iso-8859-1", "iso-8859-15", "windows-1252"})  # for ASCII bytes
 _TOP_DOMAINS = frozenset({"ac", "co", "com", "edu", "gov", "net", "or", "org"})  # before a country: example.co.uk
 
 
@@ -102,14 +112,16 @@ class Mail:
 
     @cached_property
     def columns(self) -> dict[str, str]:
-        """The two texts that are counted: `head`, and `body` with what is hidden in it.
+        """The four texts that are counted, by name (`COLUMN_FIELDS`).
 
-        A word has the prefix of its field, except in the visible body.
+        A word has the prefix of its field, except in the visible body. Words of the other columns stand there once.
         """
-        body = ("body", "hidden")
         return {
-            "head": join(tag(name, text) for name, text in self.fields.items() if name not in body),
-            "body": join(tag(name, self.fields[name]) for name in body),
+            column: join(
+                tag(name, self.fields[name]) if column == "body" else tag_once(name, self.fields[name])
+                for name in names
+            )
+            for column, names in COLUMN_FIELDS.items()
         }
 
 
@@ -147,16 +159,20 @@ def read(data: bytes) -> Mail:
     True
     """
     head, body, is_complete = _split(data)
-    message = _parse(head, body)
     row = _Row()
-    ids = row.read_headers(message)
+    headers = _headers(head)
+    if headers is not None and not _is_nested(headers):
+        ids = row.read_headers(headers)
+        row.read_sections(iter([_only_section(headers, body, is_complete)]))
+        return row.mail(ids)
+    message = _parse(head, body)
+    ids = row.read_headers([(name.lower(), str(value)) for name, value in message.raw_items()])
     try:
         row.read_sections(_sections(message, is_complete))
     except RecursionError:
         row.read_text(_decode(body, ""))
         row.shape("nested")
-    fields = row.fields()
-    return Mail(fields, _key(fields, ids))
+    return row.mail(ids)
 
 
 def _key(fields: dict[str, str], ids: list[str]) -> bytes:
@@ -200,26 +216,21 @@ def _line_ends(data: bytes) -> bytes:
 
 def _read_lines(head: bytes) -> bytes:
     """Return the header lines that are read, with their continuation lines, and no more than MAX_HEADER_BYTES."""
-    fields = []
-    for header in _HEADER_START.split(head):
-        name, colon, _ = header.partition(b":")
-        if colon and name.rstrip(b" \t").lower() in _READ_NAMES:
-            fields.append(header)
-    lines = b"\n".join(fields)
+    headers = _HEADER_LINES.split(head)
+    lines = b"\n".join([h for h in headers if _is_read(h[: h.find(b":", 0, MAX_NAME_BYTES) + 1])])
     return lines if len(lines) < MAX_HEADER_BYTES else lines[: max(0, lines.rfind(b"\n", 0, MAX_HEADER_BYTES))]
 
 
-def _parse(head: bytes, body: bytes) -> Message:
-    """Return the parts of a mail; a mail that is nested too deeply as one part of plain text.
+@lru_cache(maxsize=1024)
+def _is_read(name: bytes) -> bool:
+    """Return whether a header is read, by its name and the colon behind it."""
+    return name[:-1].rstrip(b" \t").lower() in _READ_NAMES
 
-    The body of a mail of one part is not looked at line by line.
-    """
+
+def _parse(head: bytes, body: bytes) -> Message:
+    """Return the parts of a mail; a mail that is nested too deeply as one part of plain text."""
     data = head + b"\n\n" + body
     try:
-        message = _message_of(head)
-        if message is not None and message.get_content_maintype() not in ("multipart", "message"):
-            message.set_payload(body.decode("ascii", "surrogateescape"))
-            return message
         return _PARSER.parsebytes(data)
     except (RecursionError, ValueError, LookupError, TypeError, AttributeError):
         message = Message()
@@ -227,15 +238,42 @@ def _parse(head: bytes, body: bytes) -> Message:
         return message
 
 
-def _message_of(head: bytes) -> Message | None:
-    """Return a mail without a body, as the parser would; None without headers, or if a blank stands before a colon."""
-    message = Message()
-    for header in _HEADER_START.split(head):
-        name, colon, value = header.decode("ascii", "surrogateescape").partition(":")
+def _headers(head: bytes) -> list[tuple[str, str]] | None:
+    """Return names in lower case and values of headers; None without any, or if a blank stands before a colon."""
+    headers = []
+    for header in _HEADER_START.split(head.decode("ascii", "surrogateescape")):
+        name, colon, value = header.partition(":")
         if not colon or name.endswith((" ", "\t")):
             return None
-        message.set_raw(name, value.lstrip(" \t").rstrip("\n"))
-    return message
+        headers.append((name.lower(), value.lstrip(" \t").rstrip("\n")))
+    return headers
+
+
+def _first(headers: Sequence[tuple[str, str]], name: str) -> str:
+    """Return the first header of a name; bytes beyond ASCII are replaced, as the parser does."""
+    for other, value in headers:
+        if other == name:
+            return value if value.isascii() else value.encode("utf-8", "surrogateescape").decode("ascii", "replace")
+    return ""
+
+
+def _is_nested(headers: Sequence[tuple[str, str]]) -> bool:
+    """Return whether a mail has parts, or is a mail in a mail."""
+    kind = _first(headers, "content-type").partition(";")[0].strip().lower()
+    return kind.count("/") == 1 and kind.partition("/")[0] in ("multipart", "message")
+
+
+def _only_section(headers: Sequence[tuple[str, str]], body: bytes, is_complete: bool) -> Section:
+    """Return the only part of a mail. Its body is not looked at line by line."""
+    encoding = _first(headers, "content-transfer-encoding")
+    data = body
+    if encoding.lower() in _CODED:
+        message = Message()
+        message["content-transfer-encoding"] = encoding
+        message.set_payload(body.decode("ascii", "surrogateescape"))
+        data = _payload(message)
+    described = _first(headers, "content-type"), encoding, _first(headers, "content-disposition")
+    return _section(*described, data, is_complete)
 
 
 def _sections(message: Message, is_complete: bool, depth: int = 0) -> Iterator[Section]:
@@ -247,14 +285,19 @@ def _sections(message: Message, is_complete: bool, depth: int = 0) -> Iterator[S
                 yield from _sections(part, is_complete or i < len(payload) - 1, depth + 1)
         return
     content_type, encoding, disposition = (
-        _plain(str(message.get(name, "")))
-        for name in ("content-type", "content-transfer-encoding", "content-disposition")
+        str(message.get(name, "")) for name in ("content-type", "content-transfer-encoding", "content-disposition")
     )
+    yield _section(content_type, encoding, disposition, _payload(message), is_complete)
+
+
+def _section(content_type: str, encoding: str, disposition: str, data: bytes, is_complete: bool) -> Section:
+    """Return a part of a mail, from its headers and its decoded bytes."""
+    content_type, encoding, disposition = _plain(content_type), _plain(encoding), _plain(disposition)
     kind = content_type.partition(";")[0].strip().lower() or "text/plain"
     name = _parameter(disposition, "filename") or _parameter(content_type, "name")
     is_attachment = disposition.strip().lower().startswith("attachment") or not kind.startswith("text/")
     charset = _parameter(content_type, "charset")
-    yield Section(kind, name, charset, encoding.strip().lower(), _payload(message), is_attachment, is_complete)
+    return Section(kind, name, charset, encoding.strip().lower(), data, is_attachment, is_complete)
 
 
 def _payload(message: Message) -> bytes:
@@ -307,6 +350,8 @@ def _base64(data: bytes) -> bytes:
 
 def _decode(data: bytes, charset: str) -> str:
     """Return text: in the declared charset, else UTF-8, else Windows-1252 with replacement characters."""
+    if data.isascii() and charset.lower() in _LIKE_ASCII:
+        return data.decode("ascii")
     for name in (charset, "utf-8"):
         try:
             info = codecs.lookup(name.strip().strip("\"'")) if name else None
@@ -332,7 +377,7 @@ class _Row:
 
     def shape(self, *parts: str | int) -> None:
         """Add a word to the shape of the mail."""
-        self._texts["shape"].append("_".join(str(part) for part in parts))
+        self._texts["shape"].append("_".join(map(str, parts)))
 
     def fields(self) -> dict[str, str]:
         """Return the texts, each cut at its limit."""
@@ -341,13 +386,17 @@ class _Row:
             for name, texts in self._texts.items()
         }
 
-    def read_headers(self, message: Message) -> list[str]:
+    def mail(self, ids: list[str]) -> Mail:
+        """Return the row and its key."""
+        fields = self.fields()
+        return Mail(fields, _key(fields, ids))
+
+    def read_headers(self, headers: Sequence[tuple[str, str]]) -> list[str]:
         """Add the headers, and return those that identify the mail."""
         ids: list[str] = []
         names: set[str] = set()
         n_recipients = 0
-        for raw_name, raw_value in message.raw_items():
-            name, value = raw_name.lower(), str(raw_value)
+        for name, value in headers:
             names.add(name)
             if name in ("date", "message-id"):
                 ids.append(f"{name}:{''.join(value.split())}")
@@ -387,11 +436,11 @@ class _Row:
 
     def _read_addresses(self, name: str, value: str) -> int:
         """Add the names and addresses of a header; return the number of addresses."""
-        addresses = _ADDRESS.findall(value)
-        self.add(name, _ADDRESS.sub(" ", value)[:2000])
-        for local, domain in addresses[:50]:
+        texts = _ADDRESS.split(value)  # a text, and then local part, domain and text, over and over
+        self.add(name, " ".join(texts[::3])[:2000])
+        for local, domain in zip(texts[1:150:3], texts[2:150:3], strict=True):
             self.add(name, f"{one_word(local)} {_domain(domain)}")
-        return len(addresses)
+        return len(texts) // 3
 
     def read_sections(self, sections: Iterator[Section]) -> None:
         """Add the bodies and attachments of a mail."""
@@ -423,7 +472,7 @@ class _Row:
     def read_text(self, text: str) -> int:
         """Add plain text and the links in it; return the number of words, roughly."""
         text = text[: MAX_FIELD_CHARACTERS["body"]]
-        parts = _URL.split(text)  # every second one is a link
+        parts = _URL.split(text) if _may_have_link(text) else [text]  # every second one is a link
         text = " ".join(parts[::2])
         for url in parts[1::2]:
             self._read_link(url)
@@ -455,28 +504,37 @@ class _Row:
 
     def _read_link(self, url: str) -> None:
         self._n_links += 1
-        if self._n_links > MAX_LINKS:
-            return
-        if url[:7].lower() == "mailto:":
-            local, _, domain = url[7:200].partition("@")
-            self.add("links", f"mailto {one_word(local)} {_domain(domain.partition('?')[0])}")
-            return
-        match = _HOST.match(url if "://" in url[:12] else url.replace("www.", "http://www.", 1))
-        if match is None:
-            return
-        scheme, host, port, path = match.groups()
-        if scheme is None:
-            self.add("links", "relative")
-            return
-        words = [scheme, _domain(host)]
-        if port:
-            words.append(f"port_{port}")
-        if _PLAIN_NUMBER.fullmatch(host):
-            words.append("number_as_host")
-        if "%" in path:
-            words.append("coded_path")
-        words += _PATH_WORD.findall(path)[:8]
-        self.add("links", " ".join(words))
+        if self._n_links <= MAX_LINKS:
+            self.add("links", _link_words(url[:MAX_LINK_CHARACTERS]))
+
+
+@lru_cache(maxsize=4096)
+def _link_words(url: str) -> str:
+    """Return the words of a link: scheme, host, domain and words of the path."""
+    if url[:7].lower() == "mailto:":
+        local, _, domain = url[7:200].partition("@")
+        return f"mailto {one_word(local)} {_domain(domain.partition('?')[0])}"
+    match = _HOST.match(url if "://" in url[:12] else url.replace("www.", "http://www.", 1))
+    if match is None:
+        return ""
+    scheme, host, port, path = match.groups()
+    if scheme is None:
+        return "relative"
+    words = [scheme, _domain(host)]
+    if port:
+        words.append(f"port_{port}")
+    if _PLAIN_NUMBER.fullmatch(host):
+        words.append("number_as_host")
+    if "%" in path:
+        words.append("coded_path")
+    words += _PATH_WORD.findall(path)[:8]
+    return " ".join(words)
+
+
+def _may_have_link(text: str) -> bool:
+    """Return whether it is worth while to search for links."""
+    text = text.lower()
+    return "://" in text or "www." in text or "mailto:" in text or not text.isascii()
 
 
 def _looks_like_html(text: str) -> bool:

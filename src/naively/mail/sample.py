@@ -15,13 +15,16 @@ from contextlib import closing, suppress
 from pathlib import Path
 from typing import NamedTuple
 
-from naively.mail.reader import EXTRACTOR, Mail
+from naively.mail.reader import COLUMN_FIELDS, EXTRACTOR, Mail
 
 MAX_MAILS = 1000  # of each class
+MAX_PLAIN_BYTES = 1 << 14  # of the columns of a mail; longer ones are compressed
+COMPRESSED = b"\0"  # starts compressed columns; none starts with it
 WAIT_SECONDS = 5.0
-_TABLE = (
-    "CREATE TABLE IF NOT EXISTS mails (class TEXT NOT NULL, key BLOB NOT NULL, extractor INTEGER NOT NULL, "
-    "head BLOB NOT NULL, body BLOB NOT NULL, PRIMARY KEY (class, key)) WITHOUT ROWID"
+_SCHEMA = (
+    "CREATE TABLE IF NOT EXISTS sampled "
+    "(class TEXT NOT NULL, key BLOB PRIMARY KEY, extractor INTEGER NOT NULL, columns BLOB NOT NULL)",
+    "CREATE INDEX IF NOT EXISTS by_class ON sampled (class, key)",
 )
 
 
@@ -45,19 +48,19 @@ class Sample:
         with suppress(sqlite3.Error, OSError):
             self._create()
             with closing(self._connect()) as connection, connection:
-                query = "SELECT count(*), max(key) FROM mails WHERE class = ?"
+                query = "SELECT count(*), max(key) FROM sampled WHERE class = ?"
                 n_mails, largest = connection.execute(query, (label,)).fetchone()
                 smallest = sorted(mails, key=lambda mail: mail.key)[:MAX_MAILS]
                 rows = [
-                    (label, mail.key, EXTRACTOR, *map(_packed, mail.columns.values()))
+                    (label, mail.key, EXTRACTOR, _packed(mail.columns))
                     for mail in smallest
                     if n_mails < MAX_MAILS or mail.key < largest
                 ]
                 self._delete(connection, (mail.key for mail in mails))
-                connection.executemany("INSERT OR REPLACE INTO mails VALUES (?, ?, ?, ?, ?)", rows)
+                connection.executemany("INSERT OR REPLACE INTO sampled VALUES (?, ?, ?, ?)", rows)
                 connection.execute(
-                    "DELETE FROM mails WHERE class = ?1 AND key > "
-                    "(SELECT key FROM mails WHERE class = ?1 ORDER BY key LIMIT 1 OFFSET ?2)",
+                    "DELETE FROM sampled WHERE class = ?1 AND key > "
+                    "(SELECT key FROM sampled WHERE class = ?1 ORDER BY key LIMIT 1 OFFSET ?2)",
                     (label, MAX_MAILS - 1),
                 )
 
@@ -78,12 +81,10 @@ class Sample:
             if not self.path.exists():
                 return []
             with closing(self._connect()) as connection:
-                query = "SELECT class, key, head, body FROM mails WHERE extractor = ? ORDER BY class, key"
+                query = "SELECT class, key, columns FROM sampled WHERE extractor = ? ORDER BY class, key"
                 rows = connection.execute(query, (EXTRACTOR,)).fetchall()
-            mails = [
-                SampledMail(label, key, {"head": _text(head), "body": _text(body)}) for label, key, head, body in rows
-            ]
-        except (sqlite3.Error, OSError, zlib.error):
+            mails = [SampledMail(label, key, _unpacked(packed)) for label, key, packed in rows]
+        except (sqlite3.Error, OSError, zlib.error, ValueError):
             return []
         by_class: dict[str, list[SampledMail]] = {}
         for mail in mails:
@@ -99,17 +100,21 @@ class Sample:
 
     def _connect(self) -> sqlite3.Connection:
         connection = sqlite3.connect(self.path, timeout=WAIT_SECONDS)
-        connection.execute(_TABLE)
+        for statement in _SCHEMA:
+            connection.execute(statement)
         connection.execute("PRAGMA secure_delete=ON")
         return connection
 
     def _delete(self, connection: sqlite3.Connection, keys: Iterable[bytes]) -> None:
-        connection.executemany("DELETE FROM mails WHERE key = ?", ((key,) for key in keys))
+        connection.executemany("DELETE FROM sampled WHERE key = ?", ((key,) for key in keys))
 
 
-def _packed(text: str) -> bytes:
-    return zlib.compress(text.encode("utf-8", "surrogatepass"), 1)
+def _packed(columns: dict[str, str]) -> bytes:
+    """Return the columns as bytes, one line each; none of them contains a line end. Long ones are compressed."""
+    lines = "\n".join(columns.values()).encode("utf-8", "surrogatepass")
+    return lines if len(lines) <= MAX_PLAIN_BYTES else COMPRESSED + zlib.compress(lines, 1)
 
 
-def _text(data: bytes) -> str:
-    return zlib.decompress(data).decode("utf-8", "surrogatepass")
+def _unpacked(data: bytes) -> dict[str, str]:
+    lines = zlib.decompress(data[len(COMPRESSED) :]) if data.startswith(COMPRESSED) else data
+    return dict(zip(COLUMN_FIELDS, lines.decode("utf-8", "surrogatepass").split("\n"), strict=True))

@@ -32,8 +32,8 @@ def filter_mail(model: MailModel, data: bytes, *, spamassassin: bool = False, le
         The exit code, and the headers to add.
     """
     mail = read(data)
-    (answer,) = model.answers([mail])
-    headers = headers_for(answer, model.reasons(mail, N_REASONS), spamassassin)
+    answer, reasons = model.answer_with_reasons(mail, N_REASONS)
+    headers = headers_for(answer, reasons, spamassassin)
     if learn:
         learn_if_sure(model, mail, answer)
     return Filtered(code_of(answer.name), *headers)

@@ -125,13 +125,11 @@ class Server:
         if request.command == "TELL":
             return self._tell(model, request)
         mail = read(request.mail)
-        (answer,) = model.answers([mail])
+        n_reasons = 0 if request.command == "CHECK" else N_REASONS
+        answer, reasons = model.answer_with_reasons(mail, n_reasons)
         is_spam = answer.label == "spam"
         headers = [("Spam", f"{is_spam} ; {answer.score:.1f} / 5.0")]
-        content = b""
-        if request.command != "CHECK":
-            reasons = model.reasons(mail, N_REASONS)
-            content = self._content(request, answer, reasons)
+        content = b"" if request.command == "CHECK" else self._content(request, answer, reasons)
         if self.learn and learn_if_sure(model, mail, answer):
             self._to_tune.add(model)
         return _response(OK, headers, content)

@@ -1,4 +1,4 @@
-"""Words of a mail: where they stand is part of the word, so that one column of text holds a complete mail.
+"""Words of a mail: where they stand is part of the word, so that one column of text holds several fields.
 
 `subject_cheap` is the word "cheap" in the subject; a word of the visible text has no prefix. Scripts without spaces
 between words (Han, Kana, Thai, Lao, Khmer, Burmese) are counted as pairs of neighbouring characters.
@@ -31,6 +31,16 @@ def tag(field: str, text: str) -> str:
     """
     prefix = PREFIXES[field]
     return text if not prefix else " ".join([prefix + word for word in _WORD.findall(text)])
+
+
+def tag_once(field: str, text: str) -> str:
+    """Return the different words of a text in lower case, with the prefix of their field.
+
+    >>> tag_once("subject", "Cheap, cheap!")
+    'subject_cheap'
+    """
+    prefix = PREFIXES[field]
+    return " ".join([prefix + word for word in dict.fromkeys(_WORD.findall(text.lower()))])
 
 
 def untag(word: str) -> str:
