@@ -1,11 +1,12 @@
 """The mail filter compared with bogofilter and spamprobe in one run: quality, CPU time, and time to wait for one mail.
 
 Each filter learns the same mails and answers for the others. CPU time is that of the process and its children. Good
-words: 200 of the best ham words of the training mails are appended to each spam mail; pasted text is the body of a
-ham mail. In the order of dates, each batch of 100 mails is answered before it is learnt; answers count from the sixth
-batch on. At the end, one process for each of 30 mails: `naively mail filter`, `spamc` with `naively mail serve`, and
-`bogofilter -p`, one after the other. The corpus and Debian's bogofilter, spamprobe and spamc are not in the
-repository: what is missing is left out.
+words: 200 of the best ham words of the training mails are appended to each spam mail; pasted text is the body of a ham
+mail. The model's own best words are 100 pairs of words, those with the best weights for ham. Poison: 1 % of the mails
+that are learnt are spam that is learnt as ham; then that is undone. In the order of dates, each batch of 100 mails is
+answered before it is learnt; answers count from the sixth batch on. At the end, one process for each of 30 mails:
+`naively mail filter`, `spamc` with `naively mail serve`, and `bogofilter -p`, one after the other. The corpus and
+Debian's bogofilter, spamprobe and spamc are not in the repository: what is missing is left out.
 
     python -m benchmarks mail [--data FILE] [--folds 5] [--only 1]
 """
@@ -130,6 +131,39 @@ def good_words(spam: Sequence[Path], ham: Sequence[Path]) -> list[str]:
     return sorted((w for w in weight if w.isalpha()), key=lambda w: -weight[w])[:N_GOOD_WORDS]
 
 
+def own_words(path: Path, ham: Sequence[Path]) -> list[str]:
+    """Return the 200 words of the 100 pairs of ham bodies that speak most for ham by the weights of the model."""
+    weight: dict[str, float] = {}
+    with MailModel(path) as model:
+        counted = model.ledger.model()
+        (block,), (parameters,) = zip(
+            *(
+                (block, parameters)
+                for block, parameters in zip(counted.schema.blocks, counted.parameters, strict=True)
+                if block.names[0].startswith("body")
+            ),
+            strict=True,
+        )
+        is_spam = list(counted.classes).index("spam")
+        for mail in ham:
+            pairs, scores = block.family.word_scores(read(mail.read_bytes()).columns["body"], parameters)
+            weight.update(zip(pairs, (scores[:, is_spam] - scores[:, 1 - is_spam]).tolist(), strict=True))
+    best = sorted(weight, key=lambda pair: weight[pair])[: N_GOOD_WORDS // 2]
+    return [word for pair in best for word in pair.split(" … ")]
+
+
+def poisoned(path: Path, spam: Sequence[Path], test: Sequence[Path]) -> tuple[Floats, bool]:
+    """Learn copies of spam as ham; return the answers, and whether an undo brings the old ones back exactly."""
+    mails = [read(mail.read_bytes()) for mail in test]
+    with MailModel(path) as model:
+        before = [answer.posterior for answer in model.answers(mails)]
+        poison = [read(b"Message-ID: <poison@example.org>\n" + mail.read_bytes()) for mail in spam]
+        model.learn(poison, "ham", source="poison", tune=False)
+        probability = np.array([answer.probability for answer in model.answers(mails)])
+        model.ledger.undo(model.ledger.log()[-1].id)
+        return probability, before == [answer.posterior for answer in model.answers(mails)]
+
+
 def arrival(mail: Path) -> float:
     """Return when a mail arrived, by the first of its Received and Date lines with a date from 2000 to 2006; else 0."""
     head = re.sub(rb"\r?\n[ \t]+", b" ", mail.read_bytes().partition(b"\n\n")[0])
@@ -180,6 +214,7 @@ def _compare(work: Path, mails: Sequence[Path], names: Sequence[str], n_folds: i
     turned: dict[str, dict[str, list[float]]] = {name: {"good_words": [], "pasted": []} for name in names}
     learning, checking, sizes = ({name: [0.0] * n_run for name in names} for _ in range(3))
     truth: list[NDArray[np.bool_]] = []
+    harm: dict[str, list[float]] = {key: [] for key in ("own_words", "error", "error_poisoned", "is_undone")}
     for fold in range(n_run):
         test = [mail for i, mail in enumerate(mails) if i % n_folds == fold]
         by_class = {
@@ -212,6 +247,17 @@ def _compare(work: Path, mails: Sequence[Path], names: Sequence[str], n_folds: i
             found = score(spam) > 0.5
             for attack, copies in attacks.items():
                 turned[name][attack].append(float((found & (score(copies) <= 0.5)).sum() / max(1, found.sum())))
+            if name == "naively":
+                own = " ".join(own_words(folder / "mail.naively", by_class["ham"]))
+                copies = attacked(work / "own", spam, [own] * len(spam))
+                harm["own_words"].append(float((found & (score(copies) <= 0.5)).sum() / max(1, found.sum())))
+                poison = generator.sample(by_class["spam"], sum(map(len, by_class.values())) // 100)
+                copy = work / "poisoned.naively"
+                shutil.copy(folder / "mail.naively", copy)
+                probability, is_undone = poisoned(copy, poison, test)
+                harm["error"].append(float(((scores[name][-1] > 0.5) != is_spam).mean()))
+                harm["error_poisoned"].append(float(((probability > 0.5) != is_spam).mean()))
+                harm["is_undone"].append(float(is_undone))
             n_bytes = sizes[name][fold] = sum(file.stat().st_size for file in folder.iterdir())
             print(
                 f"fold {fold}, {name}: {learning[name][fold]:.1f} + {checking[name][fold]:.1f} s, {n_bytes:,} bytes",
@@ -224,6 +270,9 @@ def _compare(work: Path, mails: Sequence[Path], names: Sequence[str], n_folds: i
         figures |= {attack: float(np.mean(shares)) for attack, shares in turned[name].items()}
         print(f"{name:<11}", "  ".join(f"{key} {value:.4f}" for key, value in figures.items()), flush=True)
         record(f"quality of {name}", **figures)
+    harm_means: dict[str, Any] = {key: float(np.mean(values)) for key, values in harm.items()}
+    record("the model's own best words, and poison", **harm_means)
+    print({key: [round(value, 4) for value in values] for key, values in harm.items()}, flush=True)
     record("CPU time to learn", learning)
     record("CPU time to check", checking)
     record("size of the files", bytes=sizes)
