@@ -10,6 +10,7 @@ Usage: python tools/with_postgres.py python -m pytest -q tests/export
 import os
 import pwd
 import shutil
+import signal
 import subprocess
 import sys
 import tempfile
@@ -81,6 +82,7 @@ def postgres_server() -> Iterator[str]:
 
 def main(command: list[str]) -> int:
     """Run the command; return its exit code."""
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(128 + signal.SIGTERM))  # ends the server too
     try:
         with postgres_server() as address:
             return subprocess.run(command, env=os.environ | {"NAIVELY_POSTGRES": address}, check=False).returncode
