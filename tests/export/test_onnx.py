@@ -10,7 +10,15 @@ from typing import Any
 
 import numpy as np
 import pytest
-from tests.support.exported import BIG, N_ROWS, assert_same_posterior, draw_labels, draw_model, draw_table
+from tests.support.exported import (
+    BIG,
+    N_ROWS,
+    N_ROWS_OF_MANY_CLASSES,
+    assert_same_posterior,
+    draw_labels,
+    draw_model,
+    draw_table,
+)
 
 import naively
 from naively import Categorical, Gaussian, Poisson, Tuning
@@ -57,7 +65,10 @@ def test_posteriors_are_those_of_the_model(classes: tuple[Any, ...], tune: bool)
 
 def test_a_hundred_classes() -> None:
     classes = tuple(f"class {k}" for k in range(100))
-    assert_same(draw_model(classes, tune=False), draw_table(draw_labels(300, classes, 5), classes, 6, unseen=True))
+    assert_same(
+        draw_model(classes, tune=False),
+        draw_table(draw_labels(N_ROWS_OF_MANY_CLASSES, classes, 5), classes, 6, unseen=True),
+    )
 
 
 def test_weights_offsets_and_the_length_of_a_row() -> None:

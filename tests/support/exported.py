@@ -17,7 +17,7 @@ from naively import Binned, Categorical, Complement, Exponential, Gaussian, LogN
 Floats = NDArray[np.float64]
 Table = dict[str, list[Any]]
 
-N_ROWS = 100_000 if os.environ.get("NAIVELY_SOAK") else 2_000
+N_ROWS, N_ROWS_OF_MANY_CLASSES = (100_000, 100_000) if os.environ.get("NAIVELY_SOAK") else (2_000, 300)
 TOLERANCE = 1e-9
 STRANGE = (
     "it's",
