@@ -10,7 +10,7 @@ from tests.families.test_toy_family import Geometric
 
 import naively as nb
 from naively.explanation.nomogram import Nomogram, make_nomogram
-from naively.families.binned import format_interval
+from naively.families.binned import format_interval, shown_cuts
 from naively.model.calibrate import EvidenceKey
 
 GENERATOR = np.random.default_rng(8)
@@ -38,8 +38,8 @@ TUNING = nb.Tuning({"a": 0.5}, {"kind": 0.5, "coin": 2.0, "tea": 0.7, KIND_IS_PR
 
 def read_off(nomogram: Nomogram, model: nb.Model, row: dict[str, Any]) -> float:
     """Return the sum of the points of a row, each read off its axis."""
-    cuts = next(
-        fitted.column_cuts(0)
+    binned = next(
+        fitted
         for block, fitted in zip(model.chosen.schema.blocks, model.parameters, strict=True)
         if block.names == ("bins",)
     )
@@ -48,7 +48,8 @@ def read_off(nomogram: Nomogram, model: nb.Model, row: dict[str, Any]) -> float:
         if axis.column == "kind present":
             value: Any = row["kind"] is not None
         elif axis.column == "bins":
-            value = format_interval(cuts, int(np.searchsorted(cuts, row["bins"], side="right")), "number")
+            b = int(np.searchsorted(binned.column_cuts(0), row["bins"], side="right"))
+            value = format_interval(shown_cuts(binned, 0, "number"), b, "number")
         else:
             value = row[axis.column]
         total += nomogram.points(axis, value)

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from tests.support.data_sets import DATA_SETS, needs_data_set, optional_data_set, read_csv
 
 import naively as nb
-from naively.families.binned import BinnedParameters
+from naively.families.binned import BinnedParameters, shown_cuts
 from naively.statistics import CountPlan, Histogram, Numbers
 
 
@@ -209,3 +209,15 @@ def test_bins_separate_the_species_of_iris() -> None:
     half = np.random.default_rng(0).permutation(150)
     model = nb.fit(x[half[:100]], label[half[:100]], columns=nb.Binned(), tune=False)
     assert (np.asarray(model.predict(x[half[100:]])) == label[half[100:]]).mean() >= 0.9
+
+
+@pytest.mark.parametrize("scale", [1.0, -1.0, 1e-7, 1e9, 1e-310, 1e305])
+def test_shown_cuts_divide_the_counted_numbers_as_the_cuts_do(scale: float) -> None:
+    random = np.random.default_rng(5)
+    label = random.integers(0, 3, 900)
+    x = (random.normal(size=900).round(3) + label) * scale
+    parameters = fitted(x[:, None], label, n_classes=3)
+    cuts, shown = parameters.column_cuts(0), shown_cuts(parameters, 0, "number")
+    assert len(cuts)
+    np.testing.assert_array_equal(np.searchsorted(cuts, x, side="right"), np.searchsorted(shown, x, side="right"))
+    assert any(float(f"{cut:.4g}") == cut for cut in shown.tolist())

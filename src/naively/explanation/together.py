@@ -78,7 +78,8 @@ def _table_rule(rule: Rule, pair: Pair, kinds: Mapping[str, Kind]) -> TableRule:
         if low == -np.inf and high == np.inf:
             conditions.append(f"{name} has another value" if value is None else f"{name}={value}")
             continue
-        ends = [format_value(end, kinds[name])[1] for end in (low, high)]
+        shown = [float(f"{end:.4g}") if kinds[name] == "number" else end for end in (low, high)]
+        ends = [format_value(end, kinds[name])[1] for end in shown]
         if kinds[name] == "boolean":
             conditions.append(f"{name}={high == np.inf}")
         elif low == -np.inf:

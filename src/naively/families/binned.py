@@ -44,6 +44,7 @@ from naively.priors import pseudo_count
 from naively.statistics import Histogram, Numbers, Statistic
 
 MAX_FLOAT = float(np.finfo(np.float64).max)
+SHOWN_DIGITS = 4  # of a cut between two bins, if they tell the counted numbers apart
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -197,8 +198,8 @@ class Binned(Family[Histogram, BinnedParameters]):
         weight = kernels.bin_cells(cells, stats.n_classes, parameters.cuts, parameters.offsets)[0][bins]
         alpha = np.where(weight.any(axis=1, keepdims=True), self.alpha, 0.0)
         ends = [None, *(evidence.format_value(cut, kind)[0] for cut in cuts.tolist()), None]
-        shown_cuts = _shown_cuts(parameters, column, kind)
-        shown = [format_interval(shown_cuts, b, kind) for b in range(len(cuts) + 1)]
+        rounded = shown_cuts(parameters, column, kind)
+        shown = [format_interval(rounded, b, kind) for b in range(len(cuts) + 1)]
         return Learnt.of_values(tuple(pairwise(ends)), shown, weight, alpha, parameters.log_probability[bins])
 
     def terms(self, row: RowView, stats: Histogram, parameters: BinnedParameters, pair: Pair) -> list[Term]:
@@ -224,7 +225,7 @@ class Binned(Family[Histogram, BinnedParameters]):
 
         if not weight[b].any():
             return Term.unseen(name, value, shown)
-        bin_name = row.cached((j, b), lambda: format_interval(_shown_cuts(parameters, j, kind), b, kind))
+        bin_name = row.cached((j, b), lambda: format_interval(shown_cuts(parameters, j, kind), b, kind))
         return row.cached((j, pair), table).term((name, value, f"{shown} ({bin_name})"), b)
 
     def alternatives(self, row: RowView, parameters: BinnedParameters, rival: int) -> Iterator[Alternative]:
@@ -238,7 +239,7 @@ class Binned(Family[Histogram, BinnedParameters]):
 
     def grid(self, stats: Histogram, parameters: BinnedParameters, column: int, kind: Kind = "number") -> Grid:
         """Return the smallest number of each bin, marked with the interval."""
-        cuts, place = _shown_cuts(parameters, column, kind), parameters.column_bins(column)
+        cuts, place = shown_cuts(parameters, column, kind), parameters.column_bins(column)
         keys = parameters.first_key[place.start : place.stop + 1]
         bins = np.flatnonzero(np.diff(keys))
         return Grid(parameters.low[keys[bins]], tuple(format_interval(cuts, b, kind) for b in bins.tolist()))
@@ -307,19 +308,21 @@ def format_interval(cuts: Floats, b: int, kind: str) -> str:
     return f"{low} and more" if high is None else f"{low} to {high}"
 
 
-def _shown_cuts(parameters: BinnedParameters, j: int, kind: str) -> Floats:
-    """Return the cuts of a column as they are shown: those of dates at the next second or midnight.
+def shown_cuts(parameters: BinnedParameters, j: int, kind: str) -> Floats:
+    """Return the cuts of a column as they are shown: those of dates at the next second or midnight, others in 4 digits.
 
-    They divide the same counted dates. A cut between two days lies at noon of one of them, or at midnight.
+    They divide the same counted dates or numbers. A cut between two days lies at noon of one of them, or at midnight.
     """
-    cuts = parameters.column_cuts(j)
-    if kind != "date":
-        return cuts
-    place = parameters.column_bins(j)
+    cuts, place = parameters.column_cuts(j), parameters.column_bins(j)
     smallest = np.append(parameters.low, np.inf)[parameters.first_key[place.start + 1 : place.stop]]
+    scales = [1.0, 1 / SECONDS_OF_A_DAY]
+    if kind != "date":
+        with np.errstate(divide="ignore", over="ignore"):
+            digits = SHOWN_DIGITS - 1 - np.floor(np.log10(np.abs(cuts)))
+            scales = [10.0 ** np.clip(digits, -300, 300)]
     shown = cuts
-    for seconds in (1, SECONDS_OF_A_DAY):
-        next_one = np.ceil(cuts / seconds) * seconds
+    for scale in scales:
+        next_one = np.ceil(cuts * scale) / scale
         shown = np.where(next_one <= smallest, next_one, shown)
     return shown
 
