@@ -31,7 +31,7 @@ CELLS = st.one_of(
 )
 NAMES = st.lists(
     st.text(st.characters(codec="utf-8", exclude_characters="\0"), min_size=1, max_size=6)
-    | st.sampled_from(["naively_source", "c1", "c2", '"', "';--", ") --", "a]", "`"]),
+    | st.sampled_from(["naively_source", "c1", "c2", '"', "';--", ") --", "a]", "`", "TRUE", "False"]),
     min_size=1,
     max_size=4,
     unique_by=str.casefold,

@@ -155,7 +155,10 @@ def _predict_folds(
 
 def _refuse_uncounted(model: Model, rows: LabelledRows) -> None:
     """Raise InputError if it is known that the model has not counted all rows."""
-    rows = rows.where(rows.in_classes(model.classes)).without_empty_classes()
+    counts = rows.in_classes(model.classes)
+    if rows.weight is not None:
+        counts &= rows.weight > 0
+    rows = rows.where(counts).without_empty_classes()
     counted = counted_rows(model, rows.table, rows.classes, rows.label)
     if (counted.is_known & ~counted.is_counted).any():
         raise InputError(

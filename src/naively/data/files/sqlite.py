@@ -81,10 +81,11 @@ def read_sqlite(file: DataFile, raw: bool, progress: ReadProgress) -> Iterator[p
     try:
         with closing(sqlite3.connect(uri, uri=True)) as connection:
             tables = [name for (name,) in connection.execute(TABLES) if not name.startswith("sqlite_")]
-            source = _named_by_position(connection, query_of(file, tables))
+            is_table = not is_query(file, tables)
+            source = _named_by_position(connection, query_of(file, tables), is_table)
             columns = _columns(connection, *source, raw)
             n_rows = None
-            if not is_query(file, tables):  # the number of rows of a query would take another run
+            if is_table:  # the number of rows of a query would take another run
                 [(n_rows,)] = connection.execute(f"{source[0]}SELECT count(*) FROM {source[1]}")
             batches = _fetch(file, connection, uri, _typed_query(*source[:2], columns), columns)
             yield from follow_rows(batches, n_rows, progress)
@@ -92,12 +93,16 @@ def read_sqlite(file: DataFile, raw: bool, progress: ReadProgress) -> Iterator[p
         raise file.unreadable(error) from None
 
 
-def _named_by_position(connection: sqlite3.Connection, query: str) -> tuple[str, str, Sequence[str]]:
-    """Return the query as a common table expression with columns c1, c2, …; its name; and the names of its columns."""
+def _named_by_position(connection: sqlite3.Connection, query: str, is_table: bool) -> tuple[str, str, Sequence[str]]:
+    """Return the query as a common table expression with columns c1, c2, …; its name; and the names of its columns.
+
+    A column that is called TRUE or FALSE loses its name in a subquery of SQLite, so a table is asked directly.
+    """
     name = "naively_source"
     while name in query.lower():
         name += "_"
-    names = [column[0] for column in connection.execute(f"SELECT * FROM ({query}\n) LIMIT 0").description]
+    no_rows = f"{query} LIMIT 0" if is_table else f"SELECT * FROM ({query}\n) LIMIT 0"
+    names = [column[0] for column in connection.execute(no_rows).description]
     references = ", ".join(f"c{i}" for i in range(1, len(names) + 1))
     return f"WITH {name} ({references}) AS ({query}\n)\n", name, names
 
