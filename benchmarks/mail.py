@@ -244,13 +244,13 @@ def _compare(work: Path, mails: Sequence[Path], names: Sequence[str], n_folds: i
             start = cpu_seconds()
             scores[name].append(score(test))
             checking[name][fold] = cpu_seconds() - start
-            found = score(spam) > 0.5
+            detected = score(spam) > 0.5
             for attack, copies in attacks.items():
-                turned[name][attack].append(float((found & (score(copies) <= 0.5)).sum() / max(1, found.sum())))
+                turned[name][attack].append(float((detected & (score(copies) <= 0.5)).sum() / max(1, detected.sum())))
             if name == "naively":
-                own = " ".join(own_words(folder / "mail.naively", by_class["ham"]))
-                copies = attacked(work / "own", spam, [own] * len(spam))
-                harm["own_words"].append(float((found & (score(copies) <= 0.5)).sum() / max(1, found.sum())))
+                best_words = " ".join(own_words(folder / "mail.naively", by_class["ham"]))
+                copies = attacked(work / "own", spam, [best_words] * len(spam))
+                harm["own_words"].append(float((detected & (score(copies) <= 0.5)).sum() / max(1, detected.sum())))
                 poison = generator.sample(by_class["spam"], sum(map(len, by_class.values())) // 100)
                 copy = work / "poisoned.naively"
                 shutil.copy(folder / "mail.naively", copy)

@@ -173,19 +173,25 @@ def compare(name: str, folder: Path, splits: int) -> dict[str, NDArray[np.float6
     return {contender: np.array(rows) for contender, rows in figures_of.items()}
 
 
-def main(arguments: list[str]) -> None:
-    """Print and record the table."""
-    parser = argparse.ArgumentParser(prog="python -m benchmarks quality")
+def parse_options(name: str, arguments: list[str]) -> argparse.Namespace:
+    """Return the options of a benchmark of quality; no sets if the folder of the data does not exist."""
+    parser = argparse.ArgumentParser(prog=f"python -m benchmarks {name}")
     parser.add_argument("--data", type=Path, default=Path("../shared/data"))
     parser.add_argument("--sets", default=",".join((*TABLES, *OTHERS, *TEXTS)))
     parser.add_argument("--splits", type=int, default=10)
     options = parser.parse_args(arguments)
     if not options.data.is_dir():
         print(f"The folder {options.data} does not exist. Give the folder of the data with --data.")
-        return
+        options.sets = ""
+    return options
+
+
+def main(arguments: list[str]) -> None:
+    """Print and record the table."""
+    options = parse_options("quality", arguments)
     heads = ("set", "ours", "textbook", "best NB", "", "logistic", "±2se", "accuracy", "best NB", "ECE", "")
     print("| " + " | ".join(heads) + " |\n|" + "---|" * len(heads))
-    for name in options.sets.split(","):
+    for name in filter(None, options.sets.split(",")):
         start = time.perf_counter()
         figures = compare(name, options.data, options.splits)
         mean = {contender: rows.mean(axis=0) for contender, rows in figures.items()}

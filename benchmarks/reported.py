@@ -12,14 +12,12 @@ not scored.
 
 from __future__ import annotations
 
-import argparse
 import warnings
-from pathlib import Path
 
 import numpy as np
 
 import naively
-from benchmarks.quality import OTHERS, TABLES, TEXTS, Task, tasks
+from benchmarks.quality import Task, parse_options, tasks
 from benchmarks.results import record
 
 
@@ -41,17 +39,10 @@ def compare(task: Task) -> tuple[float, float, float]:
 
 def main(arguments: list[str]) -> None:
     """Print and record the table."""
-    parser = argparse.ArgumentParser(prog="python -m benchmarks reported")
-    parser.add_argument("--data", type=Path, default=Path("../shared/data"))
-    parser.add_argument("--sets", default=",".join((*TABLES, *OTHERS, *TEXTS)))
-    parser.add_argument("--splits", type=int, default=10)
-    options = parser.parse_args(arguments)
-    if not options.data.is_dir():
-        print(f"The folder {options.data} does not exist. Give the folder of the data with --data.")
-        return
+    options = parse_options("reported", arguments)
     heads = ("set", "reported", "new rows", "difference", "se of one split", "se of the mean", "splits beyond 2 se")
     print("| " + " | ".join(heads) + " |\n|" + "---|" * len(heads))
-    for name in options.sets.split(","):
+    for name in filter(None, options.sets.split(",")):
         rows = np.array([compare(task) for task in tasks(name, options.data, options.splits, at_random=True)])
         difference = rows[:, 0] - rows[:, 1]
         error = np.sqrt((1 / len(rows) + 1 / 2) * difference.var(ddof=1))

@@ -152,7 +152,7 @@ def test_fit_with_test_rows(model: Path) -> None:
 
 
 def test_test_rows_that_equal_training_rows_are_new_rows(tmp_path: Path) -> None:
-    """Groups are kept apart, so equal rows of two groups may be on both sides; the test row was not counted."""
+    """Two groups may have equal rows, one in the training part and one in the test part: the latter is a new row."""
     rows = [f"{'sun' if i % 4 else 'fog'},{'yes' if i % 3 else 'no'},g{i % 20}" for i in range(400)]
     (tmp_path / "d.csv").write_text("\n".join(["sky,play,person", *rows]))
     arguments = ("--target", "play", "--group", "person", "--test-share", 0.3, "--no-tune", "-o", tmp_path / "m")

@@ -96,7 +96,7 @@ def read_sqlite(file: DataFile, raw: bool, progress: ReadProgress) -> Iterator[p
 def _named_by_position(connection: sqlite3.Connection, query: str, is_table: bool) -> tuple[str, str, Sequence[str]]:
     """Return the query as a common table expression with columns c1, c2, …; its name; and the names of its columns.
 
-    A column that is called TRUE or FALSE loses its name in a subquery of SQLite, so a table is asked directly.
+    SQLite renames a column TRUE or FALSE in a subquery, so the names of a table are read without one.
     """
     name = "naively_source"
     while name in query.lower():
