@@ -11,10 +11,11 @@ from scipy.special import logsumexp
 from scipy.stats import spearmanr
 
 import naively
+from naively._kernels.types import Floats
 from naively.model.calibrate import ColumnImportance
 from naively.tuning.calibrate import Calibration, calibrate
 from naively.tuning.importance import losses_after_step, losses_refitted
-from naively.tuning.solver import Floats, Problem, one_hot
+from naively.tuning.solver import Problem, one_hot
 
 
 def world(n: int = 600, seed: int = 0) -> tuple[dict[str, Any], np.ndarray]:

@@ -3,12 +3,9 @@
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
 from naively import _core
-from naively._kernels.types import Array
-
-Hashes = NDArray[np.uint64]
+from naively._kernels.types import Array, Hashes
 
 
 def add_number_hashes(values: Array, salt: Hashes, missing: int, total: Hashes) -> None:

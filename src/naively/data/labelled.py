@@ -15,6 +15,7 @@ from typing import Any, Protocol, TypeGuard, cast
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from naively._kernels.types import Bools, Codes32, Floats
 from naively.data.columns import MAX_EXACT_INTEGER, Column, NumberColumn
 from naively.data.convert import convert_columns, kind_of_classes
 from naively.data.files.bad_rows import BadRows
@@ -38,9 +39,6 @@ Label = Value
 LabelsLike = Any  # an array, series or list of labels, or the name of a column
 WeightLike = ArrayLike | str | None  # a weight for each row, or the name of a column
 Classes = tuple[Label, ...]
-Codes = NDArray[np.int32]
-Floats = NDArray[np.float64]
-Bools = NDArray[np.bool_]
 
 FIRST_LABELS = 2**14  # labels that are searched for classes before all are
 
@@ -84,7 +82,7 @@ class LabelledRows:
 
     table: Table
     classes: Classes
-    label: Codes
+    label: Codes32
     weight: Floats | None = None
 
     @property
@@ -121,7 +119,7 @@ class LabelledRows:
         self.where(is_known | (self.weights > 0)).without_empty_classes().label_in(classes)
         return is_known
 
-    def label_in(self, classes: Sequence[Value]) -> Codes:
+    def label_in(self, classes: Sequence[Value]) -> Codes32:
         """Return the position of each row's class in another list of classes, that of a model.
 
         Raises
@@ -312,7 +310,7 @@ def _as_integers(classes: Classes, trained: Sequence[Value]) -> Classes:
 
 
 def _label_rows(
-    table: Table, labels: str | tuple[Classes, Codes], weights: str | Floats | None, rows: slice, is_last: bool
+    table: Table, labels: str | tuple[Classes, Codes32], weights: str | Floats | None, rows: slice, is_last: bool
 ) -> LabelledRows:
     """Return a batch with its labels and weights, from columns of the batch or from arrays over all rows.
 
@@ -335,7 +333,7 @@ def _label_rows(
 
 
 def _check_length(
-    labels: str | tuple[Classes, Codes], weights: str | Floats | None, n_rows: int, is_last: bool
+    labels: str | tuple[Classes, Codes32], weights: str | Floats | None, n_rows: int, is_last: bool
 ) -> None:
     """Refuse an array that is too short for the rows read so far, or too long if these are all."""
     arrays = {"label": labels[1] if isinstance(labels, tuple) else None, "weight": weights}
@@ -465,7 +463,7 @@ def refuse_missing_labels(y: LabelsLike) -> None:
         _refuse_unlabelled(np.array([is_missing(value) for value in values.tolist()], dtype=np.bool_))
 
 
-def code_labels(y: LabelsLike) -> tuple[Classes, Codes]:
+def code_labels(y: LabelsLike) -> tuple[Classes, Codes32]:
     """Return the sorted classes of labels and the class code of each label, −1 where a label is missing.
 
     >>> classes, codes = code_labels(["spam", None, "ham", "spam"])
@@ -486,7 +484,7 @@ def code_labels(y: LabelsLike) -> tuple[Classes, Codes]:
     return _code_objects(values.tolist())
 
 
-def code_column(column: Column) -> tuple[Classes, Codes]:
+def code_column(column: Column) -> tuple[Classes, Codes32]:
     """Return the same for a column of a table."""
     if column.kind == "date":
         raise InputError(f"column {column.name!r} holds dates: use strings, whole numbers or booleans as classes.")
@@ -534,14 +532,14 @@ def _array_of_series(y: Any) -> NDArray[Any]:
     return array if array.dtype.kind in "iubfU" else object_array(array.tolist())
 
 
-def _scatter(codes: NDArray[np.integer], present: Bools) -> Codes:
+def _scatter(codes: NDArray[np.integer], present: Bools) -> Codes32:
     """Return the codes at the rows that have a label, −1 elsewhere."""
     out = np.full(len(present), -1, dtype=np.int32)
     out[present] = codes
     return out
 
 
-def _code_integers(values: NDArray[Any]) -> tuple[Classes, Codes]:
+def _code_integers(values: NDArray[Any]) -> tuple[Classes, Codes32]:
     """Code integers and booleans: by counting if their range is small, else by sorting."""
     restore: type[int] = bool if values.dtype.kind == "b" else int
     low, n_values = (int(values.min()), int(values.max()) - int(values.min()) + 1) if len(values) else (0, 0)
@@ -557,7 +555,7 @@ def _code_integers(values: NDArray[Any]) -> tuple[Classes, Codes]:
     return classes, shifted if has_rows.all() else (np.cumsum(has_rows) - 1).astype(np.int32)[shifted]
 
 
-def _code_floats(values: NDArray[np.floating]) -> tuple[Classes, Codes]:
+def _code_floats(values: NDArray[np.floating]) -> tuple[Classes, Codes32]:
     """Code floats that are not NaN: as integers if they are whole, else by sorting."""
     with np.errstate(invalid="ignore"):  # of an infinity or a large number
         integers = values.astype(np.int32)
@@ -568,7 +566,7 @@ def _code_floats(values: NDArray[np.floating]) -> tuple[Classes, Codes]:
     return tuple(distinct.tolist()), codes.astype(np.int32)
 
 
-def _code_objects(values: Sequence[CellValue]) -> tuple[Classes, Codes]:
+def _code_objects(values: Sequence[CellValue]) -> tuple[Classes, Codes32]:
     """Code a list of strings or of Python numbers, with None or NaN where a label is missing."""
     if set(map(type, values)) != {str}:
         values = [None if is_missing(v) else v.item() if isinstance(v, np.generic) else v for v in values]

@@ -18,9 +18,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from naively._kernels.text import hash_texts
+from naively._kernels.types import Hashes
 from naively.data.views import Value
-
-Hashes = NDArray[np.uint64]
 
 KEY = np.uint64(0x6E61697665_6C79)  # any constant will do
 MISSING = np.uint64(0xA0761D6478BD642F)

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from naively._kernels.cells import column_range
 from naively._kernels.row_hash import add_number_hashes
+from naively._kernels.types import Hashes
 from naively.data.columns import (
     FIRST_CODE,
     UNCHANGED,
@@ -38,7 +39,7 @@ from naively.data.names import (
     similar_names,
 )
 from naively.data.plain import CellValue
-from naively.data.row_hash import KEY, MISSING, Hashes, hash_numbers, mix, mixed_hashes
+from naively.data.row_hash import KEY, MISSING, hash_numbers, mix, mixed_hashes
 from naively.data.views import Codes, Numbers, Piece, Texts, is_sparse
 from naively.errors import InputError
 

@@ -11,11 +11,11 @@ from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from typing import ClassVar
 
+from naively.data.columns import MAX_EXACT_INTEGER
 from naively.data.kinds import Kind
 from naively.data.views import Value
 from naively.errors import InputError
 
-MAX_EXACT_INTEGER = 2**53
 POWER_OF_TWO = 2**62  # a divisor that SQLite reads exactly
 
 

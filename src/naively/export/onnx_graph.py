@@ -22,7 +22,7 @@ from naively._kernels.types import Array
 from naively.data.columns import MAX_EXACT_INTEGER
 from naively.data.labelled import Label
 from naively.errors import InputError
-from naively.export.scorecard import Scorecard, ScoredBlock, ScoredColumn, scorecard_of
+from naively.export.scorecard import MAX_DISTANCE, MAX_NUMBER, Scorecard, ScoredBlock, ScoredColumn, scorecard_of
 from naively.families.scores import GaussianScores, IntervalScores, LinearScores, ValueScores
 from naively.model.model import Model
 
@@ -30,8 +30,6 @@ if TYPE_CHECKING:
     from onnx import ModelProto, NodeProto, TensorProto
 
 OPSET, ML_OPSET, IR_VERSION = 18, 4, 9
-MAX_DISTANCE = 1e150  # in deviations; its square is finite
-MAX_NUMBER = 1e300
 OUTPUTS = ("label", "probabilities", "log_probabilities")
 
 

@@ -30,6 +30,8 @@ from naively.families.scores import ColumnScores
 from naively.model.model import Model
 
 VERSION = 1
+MAX_DISTANCE = 1e150  # in deviations, of a number that a Gaussian scores; its square is finite
+MAX_NUMBER = 1e300  # that a row may have
 
 
 @dataclass(frozen=True, slots=True)

@@ -29,17 +29,15 @@ from naively.data.columns import MAX_EXACT_INTEGER
 from naively.data.views import Value
 from naively.errors import InputError
 from naively.export.dialects import DIALECTS, Dialect
-from naively.export.scorecard import Scorecard, ScoredColumn, scorecard_of
+from naively.export.scorecard import MAX_DISTANCE, MAX_NUMBER, Scorecard, ScoredColumn, scorecard_of
 from naively.families.scores import GaussianScores, IntervalScores, LinearScores, ValueScores
 from naively.model.model import Model
 
 MAX_LISTED = 32  # values of a column that stand in the query itself; more of them are a lookup table
 MIN_EXPONENT = -700.0  # PostgreSQL refuses exp(−800)
-MAX_DISTANCE = 1e150  # in deviations; its square is finite
 MIN_MEAN = 1e-20  # in deviations: a shift that changes no score
 MAX_SHIFT = 100.0  # in deviations: means that are nearer to each other can be compared by a polynomial
 MAX_SCALE = 1e50  # of a deviation, so that no product of a few of them is infinite or 0
-MAX_NUMBER = 1e300
 MIN_NUMBER = 1e-290
 PREDICTION = "prediction"
 READ = re.compile(r"\br\.(c\d+|refused)\b")  # what the step read has computed

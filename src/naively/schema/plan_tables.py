@@ -19,9 +19,9 @@ import numpy as np
 
 from naively._kernels.text import hash_texts
 from naively._kernels.together import MAX_COLUMNS, MAX_CUTS
-from naively._kernels.types import Floats, Index
+from naively._kernels.types import Floats, Hashes, Index
 from naively.data.names import positions_of
-from naively.data.row_hash import Hashes, mix
+from naively.data.row_hash import mix
 from naively.data.table import Table
 from naively.data.views import Codes, Texts, Values
 from naively.families.together import MAX_VALUES, TableColumn, TablePlan

@@ -32,12 +32,13 @@ from functools import cache
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from naively._kernels.cells import Cells
 from naively._kernels.histogram import HistogramCells
 from naively._kernels.packing import pack_arrays
 from naively._kernels.text import Vocabulary
+from naively._kernels.types import Array
+from naively.data.columns import MAX_EXACT_INTEGER
 from naively.data.names import Numbered
 from naively.data.plain import JsonObject
 from naively.errors import InputError
@@ -46,14 +47,11 @@ from naively.schema.schema import Schema
 from naively.statistics import ClassWeights, Histogram, RowHashes, statistic_named
 from naively.statistics.arrays import require
 
-Array = NDArray[Any]
-Classes = tuple[str | int | float | bool, ...]
 VERSION = 1
 MAX_INFLATION = 16  # a body may be this many times longer than its payload
 MAX_INLINE_VALUES = 32  # arrays up to this size are stored in the head
 MIN_SEPARATE_BYTES = 4096  # arrays of bytes from this size on are stored outside the body
 MAX_SMALL_WINDOW_BYTES = 4096  # bodies up to this size are deflated with a small window
-MAX_EXACT_FLOAT = 2**53  # integers up to this are exact as float64
 COMPACT_JSON = json.JSONEncoder(ensure_ascii=False, check_circular=False, separators=(",", ":"))
 PREFIX = struct.Struct("<BBQQ")
 TYPES: Mapping[str, np.dtype[Any]] = {name: np.dtype(f"<{name}") for name in ("f8", "i8", "i4", "u1", "b1")}
@@ -273,6 +271,6 @@ def _decode_array(description: Any, data: memoryview) -> tuple[Array, int]:
         integers = np.cumsum(integers, dtype=np.int64)  # modulo 2⁶⁴
     if integers.itemsize >= 4 and n and not (dtype.itemsize == 8 and dtype.kind == "i"):
         low, high = int(integers.min()), int(integers.max())
-        largest = MAX_EXACT_FLOAT if dtype.kind == "f" else 2**31 - 1
+        largest = MAX_EXACT_INTEGER if dtype.kind == "f" else 2**31 - 1
         require(-largest - (dtype.kind == "i") <= low and high <= largest, "a number that is too large")
     return integers.astype(dtype).reshape(shape), n * width

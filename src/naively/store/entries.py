@@ -21,10 +21,11 @@ from operator import itemgetter
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from naively.data.labelled import Classes
 from naively.errors import ConflictError, InputError
 from naively.model.model import Model
 from naively.schema.schema import Schema
-from naively.store.codec import Classes, decode_counts, encode_counts, open_payload
+from naively.store.codec import decode_counts, encode_counts, open_payload
 from naively.store.meta import Meta, digest_of, read_meta
 from naively.store.sqlite import (
     DECODE_ERRORS,

@@ -13,11 +13,11 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
+from naively._kernels.types import Floats
 from naively.tuning.sample import FOLDS
 from naively.tuning.solver import (
     MAX_WEIGHT,
     WEIGHT_PENALTY,
-    Floats,
     Problem,
     Solution,
     log_softmax,

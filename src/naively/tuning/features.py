@@ -10,6 +10,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
+from naively._kernels.types import Floats
 from naively.families.base import EventModel
 from naively.families.leave_one_out.tokens import WordScorer
 from naively.model.calibrate import EvidenceKey
@@ -17,7 +18,6 @@ from naively.schema.schema import Block
 from naively.tuning.loo_scores import FoldWordScorer, LooScorer
 from naively.tuning.solver import stacked
 
-Floats = NDArray[np.float64]
 MAX_WEIGHTED_COLUMNS = 256
 MAX_WORD_CLASS_PAIRS = 2**24  # of a sample, up to which the settings of words are searched
 

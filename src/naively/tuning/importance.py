@@ -28,7 +28,7 @@ from typing import TypeAlias
 
 import numpy as np
 
-from naively._kernels.types import Index
+from naively._kernels.types import Floats, Index
 from naively.families.evidence import Z
 from naively.model.calibrate import ColumnImportance
 from naively.schema.schema import Block
@@ -37,7 +37,6 @@ from naively.tuning.features import Features
 from naively.tuning.loo_scores import LooScorer, column_groups
 from naively.tuning.solver import (
     MAX_CELLS_AT_A_TIME,
-    Floats,
     Problem,
     Solution,
     log_softmax,

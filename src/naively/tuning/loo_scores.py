@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from naively._kernels.types import Floats
 from naively.data.names import Names
 from naively.families.base import EventModel, Family, Leaving
 from naively.families.leave_one_out.tokens import WordScorer
@@ -29,7 +30,6 @@ from naively.tuning.solver import Problem, one_hot, stacked
 if TYPE_CHECKING:
     from naively.model.model import Model
 
-Floats = NDArray[np.float64]
 MAX_NUMBERS_HELD = 2**22  # of (row, column, class) evidence, where only its sum over columns is needed
 MAX_FOLD_KEYS, MIN_FOLD_KEYS = 256, 64  # of a column, among which the bins without a fold are chosen
 FOLD_KEYS = 2**14  # the same of all columns, between these ends

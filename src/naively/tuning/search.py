@@ -12,13 +12,14 @@ from dataclasses import replace
 
 import numpy as np
 
+from naively._kernels.types import Floats
 from naively.families import Family, Presence
 from naively.families.base import EventModel
 from naively.schema.schema import Block
 from naively.tuning.calibrate import COLUMN_PENALTY, prior_weight
 from naively.tuning.features import Features
 from naively.tuning.loo_scores import LooScorer
-from naively.tuning.solver import WEIGHT_PENALTY, Floats, Solution, standard_error_of_sum
+from naively.tuning.solver import WEIGHT_PENALTY, Solution, standard_error_of_sum
 
 MIN_GAIN_NATS = 1.0
 SEARCH_SHRINKAGE = 0.1  # strength of the pull to the common weight, as a share of the rows' own curvature

@@ -22,8 +22,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from naively._kernels.posterior import minimise_two_classes, row_losses
-
-Floats = NDArray[np.float64]
+from naively._kernels.types import Floats
 
 SOLVER_TOLERANCE = 1e-10  # nats per row that a step gains at which a solver stops
 MAX_NEWTON_STEPS = 50

@@ -19,6 +19,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
+from naively._kernels.types import Floats
 from naively.families.together import TableTree, TableView, WeightedTables, count_keys
 from naively.model.calibrate import ColumnImportance
 from naively.tuning.calibrate import Calibration, calibrate
@@ -34,7 +35,7 @@ from naively.tuning.importance import (
 )
 from naively.tuning.loo_scores import LooScorer
 from naively.tuning.sample import FOLDS
-from naively.tuning.solver import WEIGHT_PENALTY, Floats, Problem, standard_error_of_sum
+from naively.tuning.solver import WEIGHT_PENALTY, Problem, standard_error_of_sum
 
 MIN_STANDARD_ERRORS = 2.0  # of the gain, to use tables or to weigh each of them
 MAX_IMPORTANCE_ROWS = 2048  # of the sample, whose tables are counted again without each column

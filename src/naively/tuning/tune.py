@@ -21,6 +21,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from naively._kernels.threads import one_thread
+from naively._kernels.types import Floats
 from naively.data.labelled import LabelsLike, WeightLike
 from naively.data.names import listed
 from naively.data.read import TableLike
@@ -38,7 +39,7 @@ from naively.tuning.importance import importance, importance_of_many, parts_of
 from naively.tuning.loo_scores import LooScorer
 from naively.tuning.sample import FOLDS, Sample, Sampler
 from naively.tuning.search import search
-from naively.tuning.solver import Floats, Problem, log_softmax, with_floor
+from naively.tuning.solver import Problem, log_softmax, with_floor
 from naively.tuning.tables import TableRows, calibrated, choose_tables, importance_with_tables, table_evidence
 
 if TYPE_CHECKING:
