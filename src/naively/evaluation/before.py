@@ -7,13 +7,12 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from naively.data.labelled import LabelledRows, class_array
+from naively.data.labelled import LabelledRows
 from naively.data.names import counted
-from naively.data.table import concat_tables
 from naively.errors import collect_warnings
 from naively.evaluation.evaluate import losses
 from naively.evaluation.intervals import Estimate, mean, share
-from naively.evaluation.scored_rows import score_rows
+from naively.evaluation.scored_rows import score_labelled
 from naively.families.evidence import Z
 from naively.model.model import Model
 
@@ -81,28 +80,22 @@ class FirstRows:
         for rows in batches:
             n_rows = min(rows.n_rows, MAX_ROWS_BEFORE - self.n_rows)
             if n_rows > 0:
-                self.batches.append(rows if n_rows == rows.n_rows else rows.take(np.arange(n_rows)))
+                first = rows if n_rows == rows.n_rows else rows.take(np.arange(n_rows)).without_empty_classes()
+                self.batches.append(first)
                 self.n_rows += n_rows
             yield rows
 
     def evaluate(self, model: Model) -> PredictedBefore | None:
         """Return how well a model predicts the rows; None if it has none of their classes, or only one class."""
-        known = [rows.where(np.isin(rows.label, _known(rows, model))) for rows in self.batches]
-        known = [rows for rows in known if rows.weights.any()]
-        if not known or len(model.classes) < 2:
+        classes = {label for rows in self.batches for label in rows.classes}
+        if classes.isdisjoint(model.classes) or len(model.classes) < 2:
             return None
-        labels = np.concatenate([class_array(rows.classes)[rows.label] for rows in known])
-        weight = np.concatenate([rows.weights for rows in known])
         with collect_warnings():  # the update issues them too
-            scored = score_rows(model, concat_tables([rows.table for rows in known]), labels.tolist(), weight)
-        is_scored = scored.is_scored & (scored.weight > 0)
-        if not is_scored.any():
+            scored = score_labelled(model, self.batches, skip_unknown=True)
+        if not scored.is_scored.any():
             return None
-        posterior, label, weight = (
-            np.exp(scored.log_posterior[is_scored]),
-            scored.label[is_scored],
-            scored.weight[is_scored],
-        )
+        posterior = np.exp(scored.log_posterior[scored.is_scored])
+        label, weight = scored.label[scored.is_scored], scored.weight[scored.is_scored]
         prior = np.broadcast_to(np.exp(model.log_prior), posterior.shape)
         report = {} if model.tuning is None or model.prior.given or model.prior.uniform else model.tuning.report
         return PredictedBefore(
@@ -114,8 +107,3 @@ class FirstRows:
             report.get("log_loss"),
             report.get("log_loss_error", 0.0),
         )
-
-
-def _known(rows: LabelledRows, model: Model) -> list[int]:
-    """Return the positions of the classes that a model has."""
-    return [code for code, label in enumerate(rows.classes) if label in model.classes]

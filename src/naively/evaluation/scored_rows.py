@@ -5,13 +5,14 @@ This is the rule of `evaluate`, of the comparison of two models, and of pictures
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 
 import numpy as np
 
 from naively._kernels.threads import use_threads
 from naively._kernels.types import Array, Bools, Floats, Hashes, Index
-from naively.data.labelled import LabelsLike, WeightLike, labelled_batches
+from naively.data.labelled import LabelledRows, LabelsLike, WeightLike, labelled_batches
 from naively.data.names import listed
 from naively.data.read import TableLike
 from naively.data.row_hash import mix
@@ -67,6 +68,11 @@ class ScoredRows:
 def score_rows(
     model: Model, X: TableLike, y: LabelsLike, weight: WeightLike = None, skip_unknown: bool = False
 ) -> ScoredRows:
+    """Read rows and score them; see `score_labelled`."""
+    return score_labelled(model, labelled_batches(X, y, weight, like=model), skip_unknown)
+
+
+def score_labelled(model: Model, batches: Iterable[LabelledRows], skip_unknown: bool = False) -> ScoredRows:
     """Score rows, those that the model has counted as if it had not.
 
     Of rows whose hash the model does not hold, what holds for most of the others is presumed. A class that the model
@@ -75,7 +81,7 @@ def score_rows(
     n_rows = n_unknown = 0
     sampler = Sampler(MAX_COUNTED_ROWS)
     parts: list[tuple[Array, ...]] = []
-    for rows in labelled_batches(X, y, weight, like=model):
+    for rows in batches:
         n_rows += rows.n_rows
         if skip_unknown:
             is_class = np.array([label in model.classes for label in rows.classes])[rows.label]
