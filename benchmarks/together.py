@@ -166,8 +166,8 @@ def _with_target(frame: Any) -> tuple[Any, NDArray[Any]] | None:
 def contenders(task: Task) -> dict[str, Callable[[], tuple[Any, Any]]]:
     """Return what predicts: without and with tables, and the peers."""
 
-    def ours(**options: bool) -> tuple[Any, Any]:
-        model = naively.fit(task.x, task.y, n_jobs=1, **options)
+    def ours(tune: bool = True, together: bool = False) -> tuple[Any, Any]:
+        model = naively.fit(task.x, task.y, tune=tune, together=together, n_jobs=1)
         return model.posterior(task.test_x), np.array(model.classes)
 
     if task.text:
