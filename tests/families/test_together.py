@@ -268,9 +268,11 @@ def test_tables_have_eight_columns_if_there_are_numbers() -> None:
 def test_columns_that_tables_do_not_read() -> None:
     table = read({"text": [f"some words about {i}" for i in range(60)], "x": list(range(60)), "none": [None] * 60})
     schema = infer(table, {"text": naively.Text()})
-    assert with_tables(schema, table).tables is None  # one column is left
+    with pytest.warns(naively.TuningWarning, match="1 columns can be read"):
+        assert with_tables(schema, table).tables is None
     wide = read(np.zeros((3, 300)))
-    assert with_tables(infer(wide), wide).tables is None
+    with pytest.warns(naively.TuningWarning, match="together=True changes nothing: .* 2 to 256 columns"):
+        assert with_tables(infer(wide), wide).tables is None
 
 
 def test_numbers_are_described_by_their_interval() -> None:

@@ -3,13 +3,18 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import pytest
+from scipy import sparse
 
 import naively
 from naively import Tuning
+from naively.data.files import batches
+from naively.schema import plan_tables
 
 ROW_COUNT = 600
 
@@ -257,6 +262,35 @@ def test_order_batches_and_threads_do_not_matter(model: naively.Model) -> None:
     assert again.schema.tables == model.schema.tables
     assert same_counts(again, model)
     np.testing.assert_allclose(again.posterior(table), model.posterior(table), rtol=1e-9)
+
+
+def test_a_frame_and_a_file_have_the_same_tables(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A file is read in batches; the plan follows from the first of them, and from as many rows of a frame."""
+    assert plan_tables.MAX_FIRST_ROWS == batches.MAX_ROWS
+    monkeypatch.setattr(plan_tables, "MAX_FIRST_ROWS", 200)
+    monkeypatch.setattr(plan_tables, "MAX_PLANNED_ROWS", 100)
+    monkeypatch.setattr(batches, "MAX_ROWS", 200)
+    table, labels = world()
+    frame = pd.DataFrame(table).sort_values("x", ignore_index=True).assign(label=labels)
+    frame.to_csv(tmp_path / "rows.csv", index=False)
+    frame.to_parquet(tmp_path / "rows.parquet")
+    model = naively.fit(frame, "label", together=True)
+    assert model.schema.tables is not None
+    assert model.schema.tables != naively.fit(frame[::-1], "label", together=True).schema.tables
+    for name in ("rows.csv", "rows.parquet"):
+        of_file = naively.fit(tmp_path / name, "label", together=True)
+        assert of_file.schema.tables == model.schema.tables
+        assert same_counts(of_file, model)
+        assert of_file.tuning == model.tuning
+
+
+def test_tables_that_cannot_be_made_are_reported() -> None:
+    labels = ["yes", "no"] * 100
+    with pytest.warns(naively.TuningWarning, match="together=True changes nothing"):
+        model = naively.fit({"x": list(range(200))}, labels, together=True)
+    assert model.schema.tables is None
+    with pytest.warns(naively.TuningWarning, match="This matrix is sparse"):
+        naively.fit(sparse.eye(200, 5, format="csr"), labels, together=True)
 
 
 def test_groups_with_tables() -> None:

@@ -24,16 +24,18 @@ from naively.data.names import positions_of
 from naively.data.row_hash import mix
 from naively.data.table import Table
 from naively.data.views import Codes, Texts, Values
+from naively.errors import TuningWarning, warn_user
 from naively.families.together import MAX_VALUES, TableColumn, TablePlan
 from naively.schema.schema import Schema
 
 N_TABLES = 32
 MIN_PLANNED_COLUMNS, MAX_PLANNED_COLUMNS = 2, 256
 MAX_PLANNED_ROWS = 65_536
+MAX_FIRST_ROWS = 2**18  # among which these are: as many as are read from a file at a time
 
 
 def with_tables(schema: Schema, table: Table, left_out: Collection[str] = ()) -> Schema:
-    """Return a schema with a plan of tables from the first rows, if its columns suit it.
+    """Return a schema with a plan of tables from the first rows; warn and return the same schema if there can be none.
 
     Parameters
     ----------
@@ -46,6 +48,12 @@ def with_tables(schema: Schema, table: Table, left_out: Collection[str] = ()) ->
     """
     names = [name for name in _suitable(schema) if name not in set(left_out)]
     if table.is_sparse or not MIN_PLANNED_COLUMNS <= len(names) <= MAX_PLANNED_COLUMNS or not table.n_rows:
+        warn_user(
+            f"together=True changes nothing: tables of columns read {MIN_PLANNED_COLUMNS} to {MAX_PLANNED_COLUMNS} "
+            "columns of numbers or values, and no texts, identifiers or sparse matrices. "
+            + ("This matrix is sparse." if table.is_sparse else f"{len(names)} columns can be read."),
+            TuningWarning,
+        )
         return schema
     return replace(schema, tables=plan_tables(schema, table, names))
 
@@ -65,8 +73,9 @@ def plan_tables(schema: Schema, table: Table, names: Sequence[str]) -> TablePlan
     categories = {name for b in schema.blocks if b.family.statistic.view is Codes for name in b.names}
     ordered = sorted(names, key=lambda name: (name in categories, name))
     n_numbers = sum(name not in categories for name in ordered)
-    step = -(-table.n_rows // MAX_PLANNED_ROWS)
-    rows = table if step == 1 else table.take(np.arange(0, table.n_rows, step))
+    n_first = min(table.n_rows, MAX_FIRST_ROWS)
+    step = -(-n_first // MAX_PLANNED_ROWS)
+    rows = table if step == 1 else table.take(np.arange(0, n_first, step))
     position = positions_of(rows.names)
     places = [position[name] for name in ordered]
     numbers = [_present(x) for x in _columns(rows, places[:n_numbers])]
