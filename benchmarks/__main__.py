@@ -26,6 +26,7 @@ NAMES = (
     "databases",
     "engines",
     "mail",
+    "versions",
 )
 
 
