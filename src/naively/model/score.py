@@ -94,7 +94,8 @@ def read_like(
     warned: set[str] = set()
     n_rows = 0
     try:
-        for table in arrow_tables(batches) if rows_at_once == 0 else rebatch(batches, rows_at_once):
+        for chunks in arrow_tables(batches) if rows_at_once == 0 else rebatch(batches, rows_at_once):
+            table = chunks.combine_chunks()  # each chunk costs a call of every function below
             rows = as_trained(model, table, warned, n_rows, bad)
             good_rows = bad.rows_to_keep(n_rows, table.num_rows)
             n_rows += table.num_rows

@@ -313,8 +313,8 @@ def _write_parquet_of_cells(
         for table in tables:
             writer = writer or pa.ipc.new_stream(spool, table.schema)
             writer.write_table(table)
-            for name in names:
-                cells = how.with_points(how.with_missing(table[name]).drop_null())
+            for name in filter(patterns.get, names):
+                cells = how.with_points(how.with_missing(pc.unique(table[name])).drop_null())
                 has_values[name] = has_values[name] or len(cells) > 0
                 patterns[name] = [p for p in patterns[name] if pc.all(pc.match_substring_regex(cells, p)).as_py()]
         assert writer is not None  # there is a first table
