@@ -13,15 +13,16 @@ from naively.explanation.nomogram import PROBABILITIES, Nomogram, round_dates, r
 from naively.families.evidence import format_value
 from naively.reports.svg import colour, element, line, picture, place_marks, text
 
+DISTRIBUTION_WIDTH, CALIBRATION_WIDTH = 300.0, 340.0  # pixels
 MAX_VALUES = 8  # of a column, the most frequent ones
 BAR_HEIGHT, VALUE_GAP = 11.0, 7.0
 
 
-def draw_distribution(curve: ColumnCurve, classes: Sequence[int], title: str, width: float = 300) -> str:
+def draw_distribution(curve: ColumnCurve, classes: Sequence[int], title: str) -> str:
     """Draw the shares of values as bars, or densities as curves, of some classes."""
     if curve.grid.marks is not None:
-        return _draw_bars(curve, classes, title, width)
-    return _draw_density(curve, classes, title, width)
+        return _draw_bars(curve, classes, title)
+    return _draw_density(curve, classes, title)
 
 
 def most_frequent_values(curve: ColumnCurve) -> list[int]:
@@ -30,7 +31,8 @@ def most_frequent_values(curve: ColumnCurve) -> list[int]:
     return sorted(order.tolist())
 
 
-def _draw_bars(curve: ColumnCurve, classes: Sequence[int], title: str, width: float) -> str:
+def _draw_bars(curve: ColumnCurve, classes: Sequence[int], title: str) -> str:
+    width = DISTRIBUTION_WIDTH
     values, marks = most_frequent_values(curve), curve.grid.marks or ()
     label_width = 0.38 * width
     scale = (width - label_width - 44) / max(float(curve.density[values][:, classes].max(initial=0.0)), 1e-12)
@@ -61,7 +63,8 @@ def _draw_bars(curve: ColumnCurve, classes: Sequence[int], title: str, width: fl
     return picture(width, y, title, parts)
 
 
-def _draw_density(curve: ColumnCurve, classes: Sequence[int], title: str, width: float) -> str:
+def _draw_density(curve: ColumnCurve, classes: Sequence[int], title: str) -> str:
+    width = DISTRIBUTION_WIDTH
     height, bottom = 150.0, 124.0
     x = np.asarray(curve.grid.values, dtype=np.float64)
     low, high = float(x[0]), float(x[-1])
@@ -130,8 +133,9 @@ def _scale(low: float, high: float, y: float, marks: Sequence[tuple[float, str]]
     return parts + place_marks(marks, y + 19, 0, min(width, max(high + 70, 150)))
 
 
-def draw_calibration(bins: Sequence[CalibrationBin], c: int, title: str, x_label: str, width: float = 340) -> str:
+def draw_calibration(bins: Sequence[CalibrationBin], c: int, title: str, x_label: str) -> str:
     """Draw the observed share against the probability, with intervals, and the diagonal of perfect calibration."""
+    width = CALIBRATION_WIDTH
     left, bottom, size = 46.0, width - 44.0, width - 72.0
 
     def at(x: float, y: float) -> tuple[float, float]:

@@ -73,6 +73,6 @@ def finite(data: Any) -> Any:
     return data
 
 
-def json_response(data: Any, status: int = 200, headers: dict[str, str] | None = None) -> Response:
+def json_response(data: object, headers: dict[str, str] | None = None) -> Response:
     """Return plain data as a response of JSON; a number is written so that it reads back bit for bit."""
-    return Response(_encode(finite(data)), status, headers, "application/json")
+    return Response(_encode(finite(data)), 200, headers, "application/json")

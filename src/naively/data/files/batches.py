@@ -25,8 +25,8 @@ SECONDS_OF_A_WAIT = 0.2
 MAX_WAITING = 2  # batches read ahead, of 4 MB of CSV or 65,536 rows each
 
 
-def rebatch(batches: Iterable[object], rows: int | None = None, max_bytes: int = MAX_BYTES) -> Iterator[pa.Table]:
-    """Yield the same rows in Arrow tables of equal length.
+def rebatch(batches: Iterable[object], rows: int | None = None) -> Iterator[pa.Table]:
+    """Yield the same rows in Arrow tables of equal length; one whose strings take much space has fewer rows.
 
     Parameters
     ----------
@@ -34,8 +34,6 @@ def rebatch(batches: Iterable[object], rows: int | None = None, max_bytes: int =
         Arrow batches or tables, frames, or mappings from column name to values.
     rows
         The number of rows of each table but the last. By default 262,144, fewer if there are more than 32 columns.
-    max_bytes
-        A table whose strings take more is yielded before it has that many rows.
     """
     waiting: list[pa.Table] = []
     n_rows = n_bytes = 0
@@ -43,10 +41,10 @@ def rebatch(batches: Iterable[object], rows: int | None = None, max_bytes: int =
         rows = rows or min(max(MAX_CELLS // max(table.num_columns, 1), MIN_ROWS), MAX_ROWS)
         waiting.append(table)
         n_rows, n_bytes = n_rows + table.num_rows, n_bytes + _string_bytes(table)
-        if n_rows < rows and n_bytes < max_bytes:
+        if n_rows < rows and n_bytes < MAX_BYTES:
             continue
         rest = _concat(waiting)
-        while rest.num_rows >= rows or (rest.num_rows and n_bytes >= max_bytes):
+        while rest.num_rows >= rows or (rest.num_rows and n_bytes >= MAX_BYTES):
             yield rest.slice(0, rows)
             rest = rest.slice(rows)
         waiting = [rest] if rest.num_rows else []

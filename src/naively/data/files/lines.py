@@ -26,14 +26,13 @@ SECONDS_TO_WAIT = 0.02  # for more input, before what is available is handed on
 JSON_TYPES = {int: "number", float: "number", str: "string", bool: "boolean", dict: "object", list: "array"}
 
 
-def read_available(stream: BinaryIO, max_bytes: int | None = None, wait: bool = False) -> bytes:
-    """Return what is available now, at least a byte unless the stream has ended; with `wait`, `max_bytes` (4 MB)."""
-    max_bytes = max_bytes or BLOCK_BYTES
+def read_available(stream: BinaryIO, wait: bool = False) -> bytes:
+    """Return what is available now, at least a byte unless the stream has ended; with `wait`, 4 MB."""
     read = getattr(stream, "read1", stream.read)
-    parts = [read(max_bytes)]
+    parts = [read(BLOCK_BYTES)]
     n_bytes = len(parts[0])
-    while parts[-1] and n_bytes < max_bytes and (wait or _is_ready(stream)):
-        parts.append(read(max_bytes - n_bytes))
+    while parts[-1] and n_bytes < BLOCK_BYTES and (wait or _is_ready(stream)):
+        parts.append(read(BLOCK_BYTES - n_bytes))
         n_bytes += len(parts[-1])
     return b"".join(parts)
 

@@ -87,7 +87,7 @@ def read_one(file: DataFile) -> Iterator[pa.RecordBatch]:
 
 
 def retry_with_wider_types(
-    read: Callable[[Mapping[str, str]], T], types: Mapping[str, str] | None = None, *, can_retry: bool, advice: str = ""
+    read: Callable[[Mapping[str, str]], T], types: Mapping[str, str] | None = None, *, can_retry: bool
 ) -> T:
     """Return `read(types)`; call it again with a wider type, and warn, when a cell does not have its column's type.
 
@@ -99,8 +99,6 @@ def retry_with_wider_types(
         The types to begin with.
     can_retry
         Whether the data can be read again. If not, the error is raised.
-    advice
-        The end of the error's message.
     """
     types = types or {}
     while True:
@@ -108,8 +106,7 @@ def retry_with_wider_types(
             return read(types)
         except OtherTypeError as error:
             if not can_retry or types.get(error.column) == error.wider:
-                advice = f"{error.advice} {advice}".strip()
-                raise OtherTypeError(error.message, error.column, error.wider, error.row, advice) from None
+                raise
             types = {**types, error.column: error.wider}
             warn_user(f"{error.message} It is read as {error.wider}.", LeftOutWarning)
 
