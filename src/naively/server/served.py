@@ -7,9 +7,9 @@ from collections import deque
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import TypeVar
 
-from naively._kernels.types import Floats
+from naively._kernels.types import Codes32, Floats
 from naively.data.labelled import Label
 from naively.data.plain import CellValue, JsonObject
 from naively.errors import ConflictError, DiskFullError, InputError
@@ -206,7 +206,7 @@ class ServedModel:
             raise Problem(status, message) from None
 
 
-def answer(snapshot: Snapshot, positions: Any, posterior: Floats) -> Answer:
+def answer(snapshot: Snapshot, positions: Codes32, posterior: Floats) -> Answer:
     """Return positions of classes as classes."""
     classes = snapshot.model.classes
     prediction = [None if c < 0 else classes[c] for c in positions.tolist()]

@@ -15,6 +15,7 @@ from naively.model.model import Model
 from naively.server.pages.address import parameter_of, table_of
 from naively.server.pages.page import Page
 from naively.server.pages.render import plain
+from naively.server.writer import Snapshot
 
 MAX_CLASSES = 10  # whose probability is shown
 MAX_FIELDS = 40  # on a page
@@ -29,7 +30,7 @@ USUAL_LEVELS = np.array([0.01, 0.99])  # quantiles between which a number is usu
 async def ask(page: Page) -> JsonObject:
     """Return the prediction, the fields of the form, and the questions."""
     answer = await page.served.predict(page.columns, 1)
-    page.snapshot = type(page.snapshot)(answer.model, answer.version)  # the one that was used
+    page.snapshot = Snapshot(answer.model, answer.version)  # the one that was used
     question = await page.service.run(answer.model.next_question, table_of(answer.model, page.columns))
     start = page.number("from", 0)
     fields = await page.service.run(_fields, answer.model, page, question, start)

@@ -10,6 +10,7 @@ from markupsafe import Markup, escape
 from naively.data.plain import JsonObject
 from naively.explanation.nomogram import PROBABILITIES
 from naively.explanation.palette import INK, LINE, MUTED, PAPER
+from naively.reports import svg
 
 FONT = "system-ui, -apple-system, 'Segoe UI', Roboto, 'Helvetica Neue', Arial, sans-serif"
 CHARACTER_WIDTH = 6.4  # pixels, of a text of 12 pixels
@@ -21,17 +22,8 @@ MARGIN = 14
 
 
 def element(tag: str, *children: str, **attributes: object) -> Markup:
-    """Return an element; `class_` is `class`, and `_` in a name is `-`. Texts are escaped."""
-    pairs = Markup(" ").join(
-        Markup('{}="{}"').format(key.rstrip("_").replace("_", "-"), _text(value)) for key, value in attributes.items()
-    )
-    space = " " if attributes else ""
-    inner = Markup("").join(escape(child) for child in children)
-    return Markup("<{}{}{}>{}</{}>").format(Markup(tag), space, pairs, inner, Markup(tag))
-
-
-def _text(value: object) -> str:
-    return f"{value:.2f}".rstrip("0").rstrip(".") if isinstance(value, float) else str(value)
+    """Return an element, as `svg.element` does, around children that are escaped unless they are markup."""
+    return Markup(svg.element(tag, *map(escape, children), **attributes))
 
 
 def picture(width: float, height: float, title: str, parts: Iterable[Markup], class_: str = "picture") -> Markup:
@@ -157,7 +149,7 @@ def _total(nomogram: JsonObject, left: float, right: float, y: float, width: flo
     return parts
 
 
-def square(title: str, x_label: str, y_label: str, parts: Iterable[Markup], class_: str = "picture square") -> Markup:
+def square(title: str, x_label: str, y_label: str, parts: Iterable[Markup]) -> Markup:
     """Draw the frame of a picture whose axes run from 0 to 100 %."""
     frame = [
         line(*at(0, 0), *at(1, 0)),
@@ -172,7 +164,7 @@ def square(title: str, x_label: str, y_label: str, parts: Iterable[Markup], clas
     x, y = at(0.5, 0)
     frame.append(text(x, y + 34, x_label, "middle", "muted"))
     frame.append(text(10, 14, y_label, "start", "muted"))
-    return picture(330, 330, title, [*frame, *parts], class_)
+    return picture(330, 330, title, [*frame, *parts], "picture square")
 
 
 def at(x: float, y: float) -> tuple[float, float]:
