@@ -109,7 +109,7 @@ def leave_one_out(
     evidence = np.zeros((len(rows), len(columns), len(model.classes)))
     result = LeaveOneOut(model.classes, columns, rows, label[rows], weights[rows], log_prior, evidence)
     if group is None:
-        _one_by_one(model, _some(table, rows), result)
+        _one_by_one(model, table.take(rows) if len(rows) < table.n_rows else table, result)
     else:
         _by_group(model, table, label, weights, group, result)
     return replace(result, rows=np.flatnonzero(is_known)[rows])
@@ -148,14 +148,6 @@ def _codes(groups: LabelsLike, n_rows: int) -> NDArray[np.intp]:
     return np.unique(values.astype(str) if values.dtype == object else values, return_inverse=True)[1]
 
 
-def _some(table: Table, rows: NDArray[np.intp]) -> Table:
-    if len(rows) == table.n_rows:
-        return table
-    keep = np.zeros(table.n_rows, dtype=np.bool_)
-    keep[rows] = True
-    return table.where(keep)
-
-
 def _one_by_one(model: Model, table: Table, result: LeaveOneOut) -> None:
     """Let each row leave its class with its weight; a row of weight zero was never counted."""
     leaves = result.weight > 0
@@ -184,10 +176,11 @@ def _by_group(
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore", LostDigitsWarning)  # a refit of the remaining rows has no more digits
                 rest = with_classes(model - part, model.classes)
-        keep = np.zeros(len(group), dtype=np.bool_)
-        keep[result.rows[scored]] = True
+        rows_to_score = result.rows[scored]
         zeros, evidence = np.zeros(len(scored)), np.zeros((len(scored), *result.evidence.shape[1:]))
-        _add_evidence(rest, table.where(keep), Leaving.of(label[keep], zeros, zeros), result.keys, evidence)
+        _add_evidence(
+            rest, table.take(rows_to_score), Leaving.of(label[rows_to_score], zeros, zeros), result.keys, evidence
+        )
         result.evidence[scored] = evidence
         result.log_prior[scored] = rest.log_prior
 
