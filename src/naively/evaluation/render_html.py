@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-import math
-
 import numpy as np
 
 from naively.data.html import more, paragraph, section, table_html
 from naively.data.text_table import format_number
 from naively.evaluation.evaluate import Evaluation
-from naively.evaluation.intervals import Estimate
-from naively.evaluation.render_text import TITLES
+from naively.evaluation.render_text import TITLES, interval
 
 MAX_CLASSES = 20  # lines; `to_dict` has all
 MAX_CONFUSION_MATRIX_CLASSES = 12
@@ -20,7 +17,7 @@ def as_html(evaluation: Evaluation) -> str:
     """Return the estimates, the classes and the confusion matrix."""
     e = evaluation
     estimates = [
-        [title, format_number(getattr(e, name).value), _interval(getattr(e, name)), _baseline(e, name)]
+        [title, format_number(getattr(e, name).value), interval(getattr(e, name)), _baseline(e, name)]
         for name, title in TITLES.items()
     ]
     largest = sorted(range(len(e.by_class)), key=lambda c: -e.by_class[c].weight)[:MAX_CLASSES]
@@ -57,7 +54,3 @@ def _confusion(e: Evaluation) -> str:
 def _baseline(e: Evaluation, name: str) -> str:
     """Return what the class shares alone would give."""
     return format_number(e.baseline[name]) if name in e.baseline else ""
-
-
-def _interval(estimate: Estimate) -> str:
-    return "" if math.isnan(estimate.value) else f"{format_number(estimate.low)} – {format_number(estimate.high)}"

@@ -51,15 +51,16 @@ def _figures(e: Evaluation) -> str:
         if name == "lift":
             continue
         figure, baseline = getattr(e, name), e.baseline.get(name, math.nan)
-        rows.append([title, format_number(figure.value), _interval(figure), format_number(baseline)])
+        rows.append([title, format_number(figure.value), interval(figure), format_number(baseline)])
         if name == "f1" and len(e.classes) == 2:
             of_class = e.by_class[1]
-            rows.insert(-1, [f"F1 of {of_class.label}", format_number(of_class.f1.value), _interval(of_class.f1), ""])
-    rows.append([TITLES["lift"], format_number(e.lift.value), _interval(e.lift), ""])
+            rows.insert(-1, [f"F1 of {of_class.label}", format_number(of_class.f1.value), interval(of_class.f1), ""])
+    rows.append([TITLES["lift"], format_number(e.lift.value), interval(e.lift), ""])
     return _table(rows)
 
 
-def _interval(estimate: Estimate) -> str:
+def interval(estimate: Estimate) -> str:
+    """Return the ends of an interval; an empty string if the estimate is undefined."""
     return "" if math.isnan(estimate.value) else f"{format_number(estimate.low)} – {format_number(estimate.high)}"
 
 
@@ -70,7 +71,7 @@ def comparison_as_text(comparison: Comparison) -> str:
     for name, difference in comparison.difference.items():
         mark = "*" if difference.low > 0 or difference.high < 0 else ""
         values = (getattr(a, name).value, getattr(b, name).value, difference.value)
-        rows.append([TITLES[name], *map(format_number, values), _interval(difference), mark])
+        rows.append([TITLES[name], *map(format_number, values), interval(difference), mark])
     lines = [
         f"{comparison.rows:,} rows, {len(a.classes)} classes",
         f"A: {a.origin}",

@@ -120,7 +120,7 @@ class Nomogram:
 def make_nomogram(model: Model, of: Label | None = None, against: Label | None = None, top: int = 12) -> Nomogram:
     """Make the nomogram of a model between two classes; the parameters are those of `plot.nomogram`."""
     model = model if model.weighted_blocks.tables is None else model.without_tables()
-    first, second = class_pair(model, of, against, _default_order(model))
+    first, second = class_pair(model, of, against, order_of_classes(model))
     start = model.log_prior + model.weighted_blocks.offset
     axes: list[Axis] = []
     hidden: list[str] = []
@@ -154,7 +154,7 @@ def make_nomogram(model: Model, of: Label | None = None, against: Label | None =
     return Nomogram(model.classes[first], model.classes[second], tuple(axes[:top]), prior, tuple(hidden))
 
 
-def _default_order(model: Model) -> list[int]:
+def order_of_classes(model: Model) -> list[int]:
     """Return the last of two classes before the first; of more classes, the most common ones before the others."""
     if len(model.classes) <= 2:
         return list(range(len(model.classes)))[::-1]

@@ -376,8 +376,7 @@ def _weight_of(model: Model, block: Block, j: int) -> tuple[float, float]:
     """Return w and β of a column."""
     if model.tuning is None:
         return 1.0, 0.0
-    weight = model.tuning.weight(block)
-    return float(weight[j if len(weight) > 1 else 0]), model.tuning.exponent(block)
+    return model.tuning.weight_of_column(block, j), model.tuning.exponent(block)
 
 
 def _width_of(table: str) -> int:

@@ -192,6 +192,11 @@ class Tuning:
         names = block.names[:1] if block.family.joint else block.names
         return np.array([by_name.get(name, self.default_weight) for name in names])
 
+    def weight_of_column(self, block: Block, j: int) -> float:
+        """Return w of one column of a block."""
+        weight = self.weight(block)
+        return float(weight[j if len(weight) > 1 else 0])
+
     def exponent(self, block: Block) -> float:
         """Return β of a block."""
         return self.exponents.get(EvidenceKey((block.names[0],), block.role), 0.0) if len(block.names) else 0.0

@@ -17,6 +17,7 @@ from naively.errors import InputError
 from naively.evaluation import Evaluation
 from naively.evaluation.scored_rows import score_rows
 from naively.explanation import Explanation
+from naively.explanation.nomogram import order_of_classes
 from naively.explanation.palette import style_sheet
 from naively.model.contributions import contributions
 from naively.model.counted import MIN_SHARE, counted_rows
@@ -145,8 +146,7 @@ def column_worths(model: Model, rows: LabelledRows | None) -> tuple[list[Worth],
         table = rows.table if rows is not None else _samples(model, 500)
     except InputError as error:
         return [], f"What the columns are worth is not known without rows: {escape(str(error))}"
-    order = np.argsort(-model.class_weights.rows, kind="stable").tolist()
-    of, against = (1, 0) if len(model.classes) == 2 else (order[0], order[1])
+    of, against = order_of_classes(model)[:2]
     table = table.take(np.arange(min(table.n_rows, MAX_WORTH_ROWS)))
     worths = sections.mean_contributions(model.schema.names, contributions(model, table, of, against))
     pair = f"{bdi(model.classes[of])} against {bdi(model.classes[against])}"

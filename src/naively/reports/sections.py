@@ -16,7 +16,7 @@ from naively.errors import InputError
 from naively.evaluation import Estimate, Evaluation
 from naively.explanation import Explanation
 from naively.explanation.column_curves import column_curves
-from naively.explanation.nomogram import make_nomogram
+from naively.explanation.nomogram import make_nomogram, order_of_classes
 from naively.explanation.palette import N_COLOURS
 from naively.explanation.render_text import (
     LEFT_OUT,
@@ -253,8 +253,7 @@ def _weight_of(model: Model, column: str) -> str:
         return "1"
     for block in model.chosen.schema.blocks:
         if column in block.names and block.role == "value":
-            weight = model.tuning.weight(block)
-            return f"{float(weight[block.names.index(column) if len(weight) > 1 else 0]):.2f}"
+            return f"{model.tuning.weight_of_column(block, block.names.index(column)):.2f}"
     return ""
 
 
@@ -302,8 +301,7 @@ def distributions_section(model: Model, columns: Sequence[str]) -> str:
 
 def nomogram_section(model: Model) -> str:
     """Return the model as scales of points, with a table of the same points."""
-    order = np.argsort(-model.class_weights.rows, kind="stable").tolist()
-    first, second = (1, 0) if len(model.classes) == 2 else (order[0], order[1])
+    first, second = order_of_classes(model)[:2]
     title = "The model on one page"
     try:
         nomogram = make_nomogram(model, model.classes[first], model.classes[second], top=10)
