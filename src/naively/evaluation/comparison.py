@@ -10,14 +10,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import Any
 
 import numpy as np
 
 from naively._kernels.types import Bools, Floats, Index
 from naively.data.labelled import LabelsLike, WeightLike
 from naively.data.names import listed
-from naively.data.plain import as_plain
+from naively.data.plain import JsonObject, as_plain
 from naively.data.read import TableLike
 from naively.errors import InputError
 from naively.evaluation import agreement
@@ -49,7 +48,7 @@ class Comparison:
     b: Evaluation
     difference: Mapping[str, Estimate]
 
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> JsonObject:
         """Return plain data that JSON can hold."""
         return {
             "rows": self.rows,

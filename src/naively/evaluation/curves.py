@@ -2,12 +2,12 @@
 
 import math
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
 from naively._kernels.types import Bools, Floats, Index
-from naively.data.plain import as_plain
+from naively.data.plain import JsonObject, as_plain
 from naively.evaluation.agreement import estimate, f1_of
 from naively.evaluation.intervals import Estimate, area, around, effective_rows, share
 from naively.evaluation.ranking import Ranking
@@ -44,7 +44,7 @@ class ClassMetrics:
     precision_recall: Floats
     calibration: tuple[CalibrationBin, ...]
 
-    def to_dict(self, curves: bool = True) -> dict[str, Any]:
+    def to_dict(self, curves: bool = True) -> JsonObject:
         """Return plain data, with the curves or without them."""
         left_out = ("label",) if curves else ("label", "roc", "precision_recall", "calibration")
         metrics = {name: value for name, value in as_plain(self).items() if name not in left_out}

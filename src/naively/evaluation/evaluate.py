@@ -24,7 +24,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from naively._kernels.types import Bools, Floats, Index
 from naively.data.labelled import Label, LabelsLike, WeightLike
-from naively.data.plain import as_plain
+from naively.data.plain import JsonObject, as_plain
 from naively.data.read import TableLike
 from naively.errors import InputError
 from naively.evaluation import agreement
@@ -152,7 +152,7 @@ class Evaluation:
             baseline={name: estimate.value for name, estimate in _figures(prior, truth, weight).items()},
         )
 
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> JsonObject:
         """Return plain data that JSON can hold; the confusion matrix is a list of its entries above zero."""
         with_curves = len(self.classes) <= MAX_CLASSES_WITH_CURVES
         first = ("rows", "weight", *SUMMARY, "calibration")

@@ -17,14 +17,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, fields
-from typing import Any
 
 import numpy as np
 
 from naively._kernels.types import Floats
 from naively.data.kinds import Kind
 from naively.data.labelled import Label
-from naively.data.plain import as_plain
+from naively.data.plain import JsonObject, as_plain
 from naively.errors import InputError
 from naively.families.scores import ColumnScores
 from naively.model.model import Model
@@ -43,7 +42,7 @@ class ScoredColumn:
     family: str
     scores: ColumnScores
 
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> JsonObject:
         """Return plain data."""
         scores = {field.name: as_plain(getattr(self.scores, field.name)) for field in fields(self.scores)}
         head = {"column": self.name, "type": self.kind, "family": self.family}
@@ -79,7 +78,7 @@ class Scorecard:
         """The scored columns of all blocks; a column may occur twice, with its value and with its presence."""
         return [column for block in self.blocks for column in block.columns]
 
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> JsonObject:
         """Return plain data: dictionaries, lists, strings, numbers and booleans."""
         return {
             "format": "naively scorecard",
