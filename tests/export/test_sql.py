@@ -13,7 +13,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from numpy.typing import NDArray
-from tests.support.databases import ALL, Rows, query
+from tests.support.databases import ALL, POSTGRES, Rows, needs_postgresql, query
 from tests.support.exported import (
     BIG,
     N_ROWS,
@@ -256,6 +256,27 @@ def test_more_lookup_tables_than_sqlite_joins() -> None:
     with pytest.raises(naively.InputError, match=r"column 'c60' .Categorical.: SQLite cannot join"):
         model.to_sql("sqlite")
     assert len(query("duckdb", model.to_sql("duckdb"), table)) == 40
+
+
+@needs_postgresql
+def test_postgresql_scores_in_parallel() -> None:
+    """A lookup table in a step of its own would leave all work to one process."""
+    from adbc_driver_postgresql import dbapi
+
+    table = {"town": [f"town {k}" for k in range(60)] * 4, "size": [float(k % 7) for k in range(240)]}
+    label = ["x", "y", "y"] * 80
+    model = naively.fit(table, label, columns={"town": Categorical(), "size": Gaussian()}, tune=False)
+    with dbapi.connect(str(POSTGRES)) as connection, connection.cursor() as cursor:  # is rolled back
+        cursor.execute(
+            "CREATE TABLE towns AS SELECT 'town ' || i % 60 AS town, 1e0 * i AS size FROM generate_series(1, 9) i"
+        )
+        for setting in ("parallel_setup_cost", "parallel_tuple_cost", "min_parallel_table_scan_size"):
+            cursor.execute(f"SET {setting} = 0")
+        cursor.adbc_statement.set_options(**{"adbc.postgresql.use_copy": "false"})  # a plan cannot be copied
+        cursor.execute("EXPLAIN " + model.to_sql("postgresql", "towns"))
+        plan = [line for (line,) in cursor.fetchall()]
+    position = next(i for i, line in enumerate(plan) if "Gather" in line)
+    assert any("Left Join" in line for line in plan[position:])
 
 
 def test_a_model_of_many_columns_is_not_too_deep_for_sqlite() -> None:

@@ -134,9 +134,10 @@ class Dialect(ABC):
         """Return a step of a query, a common table expression, that is computed once and not for each use."""
         return f"{name} AS ({select})"
 
-    def lookup(self, name: str, columns: Sequence[str], rows: Sequence[str]) -> str:
-        """Return a common table expression with constant rows."""
-        return self.step(f"{name} ({', '.join(columns)})", "VALUES\n    " + ",\n    ".join(rows))
+    def lookup(self, name: str, alias: str, columns: Sequence[str], rows: Sequence[str]) -> tuple[list[str], str]:
+        """Return the steps that make a table of constant rows, and what is joined."""
+        values = "VALUES\n    " + ",\n    ".join(rows)
+        return [self.step(f"{name} ({', '.join(columns)})", values)], f"{name} AS {alias}"
 
 
 class DuckDB(Dialect):
@@ -214,9 +215,9 @@ class PostgreSQL(Dialect):
         """Return a step that is not merged with the next one."""
         return f"{name} AS ({select}\n  OFFSET 0)"
 
-    def lookup(self, name: str, columns: Sequence[str], rows: Sequence[str]) -> str:
-        """Return a table of constant rows that is computed once."""
-        return f"{name} ({', '.join(columns)}) AS MATERIALIZED (VALUES\n    " + ",\n    ".join(rows) + ")"
+    def lookup(self, name: str, alias: str, columns: Sequence[str], rows: Sequence[str]) -> tuple[list[str], str]:
+        """Return a table of constant rows in its place: only the leader of several processes can read a step."""
+        return [], "(VALUES\n    " + ",\n    ".join(rows) + f") AS {alias} ({', '.join(columns)})"
 
 
 class SQLite(Dialect):

@@ -65,7 +65,7 @@ class _Query:
     read: list[str] = field(default_factory=list)  # expressions of the first step, c1, c2, …
     refusals: list[str] = field(default_factory=list)  # conditions under which a row has no posterior
     lookups: list[str] = field(default_factory=list)
-    joins: list[str] = field(default_factory=list)
+    joins: list[tuple[str, str]] = field(default_factory=list)  # a lookup table, and the condition on what is read
 
     @property
     def n_classes(self) -> int:
@@ -147,15 +147,16 @@ class _Query:
             read["refused"] = f"CASE WHEN {' OR '.join(self.refusals)} THEN NULL ELSE 0 END"
         key_names = self.key_names()
         keys = [f"t.{d.name(name)} AS {key}" for name, key in zip(self.keys, key_names, strict=True)]
-        uses = Counter(READ.findall(" ".join([*scores, *self.joins])))
+        uses = Counter(READ.findall(" ".join([*scores, *(condition for _, condition in self.joins)])))
         if max(uses.values(), default=0) <= 1:
 
             def fill(text: str) -> str:
                 return READ.sub(lambda use: f"({read[use[1]]})", text)
 
-            source = "\n    ".join([table, *map(fill, self.joins)])
+            source = "\n    ".join([table, *(f"LEFT JOIN {lookup} ON {fill(on)}" for lookup, on in self.joins)])
             return [d.step(self.step_name("score"), _select([*keys, *map(fill, scores)], source))]
-        source = "\n    ".join([f"{self.step_name('read')} AS r", *self.joins])
+        joins = (f"LEFT JOIN {lookup} ON {condition}" for lookup, condition in self.joins)
+        source = "\n    ".join([f"{self.step_name('read')} AS r", *joins])
         return [
             d.step(self.step_name("read"), _select([*keys, *_aliased(list(read.values()), list(read))], table)),
             d.step(self.step_name("score"), _select([*key_names, *scores], source)),
@@ -471,7 +472,7 @@ class _Query:
 
     def look_up(self, key: str, keys: Sequence[str], table: Sequence[Sequence[float]]) -> list[str]:
         """Join a lookup table; return the score of each class, NULL where the key is not in it."""
-        d, number = self.dialect, len(self.lookups) + 1
+        d, number = self.dialect, len(self.joins) + 1
         if d.max_joins is not None and number > d.max_joins:
             raise InputError(f"{d.title} cannot join more than {d.max_joins} lookup tables in one query.")
         name, alias = f"{self.prefix()}_lookup_{number}", f"l{number}"
@@ -481,8 +482,9 @@ class _Query:
             f"({key_of_row}, {', '.join(self.dialect.number(by_class[c][i]) for c in needed)})"
             for i, key_of_row in enumerate(keys)
         ]
-        self.lookups.append(d.lookup(name, ["k", *(f"s{c + 1}" for c in needed)], rows))
-        self.joins.append(f"LEFT JOIN {name} AS {alias} ON {alias}.k = {key}")
+        steps, lookup = d.lookup(name, alias, ["k", *(f"s{c + 1}" for c in needed)], rows)
+        self.lookups += steps
+        self.joins.append((lookup, f"{alias}.k = {key}"))
         return [f"{alias}.s{c + 1}" if c in needed else "" for c in range(self.n_classes)]
 
 
