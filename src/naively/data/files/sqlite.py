@@ -128,10 +128,11 @@ def _is_date(x: str) -> str:
 
     SQLite computes with 2020-02-31 as with 2020-03-02, and with 24:00 as with the next day: both change the text.
     """
-    formats = [_DAY, _DAY + _MINUTE, f"{_DAY}{_MINUTE}:[0-9][0-9]", f"{_DAY}{_MINUTE}:[0-9][0-9].[0-9]*"]
-    has_format = " OR ".join(f"{x} GLOB '{pattern}'" for pattern in formats)
-    is_short = f"length({x}) <= {_MAX_DATE_LENGTH} AND substr({x}, 21) NOT GLOB '*[^0-9]*' AND {x} >= '0001'"
-    return f"(({has_format}) AND {is_short} AND coalesce(date({x}, '+0 days') = substr({x}, 1, 10), 0))"
+    formats = [_DAY + _MINUTE, f"{_DAY}{_MINUTE}:[0-9][0-9]", f"{_DAY}{_MINUTE}:[0-9][0-9].[0-9]*"]
+    has_time = " OR ".join(f"{x} GLOB '{pattern}'" for pattern in formats)
+    is_short = f"length({x}) <= {_MAX_DATE_LENGTH} AND substr({x}, 21) NOT GLOB '*[^0-9]*'"
+    exists = f"{x} >= '0001' AND coalesce(date({x}, '+0 days') = substr({x}, 1, 10), 0)"
+    return f"CASE WHEN {x} GLOB '{_DAY}' THEN {exists} ELSE ({has_time}) AND {is_short} AND {exists} END"
 
 
 def _typed_query(source: str, name: str, columns: Sequence[_Column]) -> str:
