@@ -59,6 +59,14 @@ def test_kept_rows_are_shown_and_dropped(shards: Path) -> None:
     assert "keeps no rows" in run("tune", "merged.n", code=2).output
 
 
+def test_no_bytes_of_dropped_rows_stay_in_the_file(shards: Path) -> None:
+    (shards / "texts.csv").write_text("body,y\n" + "".join(f"call {i} soon,a\nlunch at {i},b\n" for i in range(200)))
+    run("fit", "texts.csv", "--target", "y", "--column", "body=text", "--keep-sample", "-o", "kept.n")
+    assert b"lunch at 77" in (shards / "kept.n").read_bytes()
+    run("compact", "kept.n", "--force")
+    assert b"lunch at 77" not in (shards / "kept.n").read_bytes()
+
+
 def test_nothing_is_kept_unless_asked_for(shards: Path) -> None:
     run("fit", "0.csv", "--target", "y", "--schema", "schema.json", "-o", "plain.n")
     assert "rows of the data" not in run("show", "plain.n").output

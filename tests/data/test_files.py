@@ -5,6 +5,7 @@ import gzip
 import io
 import json
 import sqlite3
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +19,7 @@ from hypothesis import strategies as st
 
 import naively
 from naively import InputError, LeftOutWarning, Model
+from naively.data.files.read import read_files
 from naively.statistics import Moments
 
 ROWS = 3000
@@ -139,6 +141,29 @@ def test_databases(table: pa.Table, model: Model, tmp_path: Path) -> None:
             naively.fit(f"{tmp_path / name}::cats", "label", tune=False)
         with pytest.raises(InputError, match=name):
             naively.fit(f"{tmp_path / name}::SELECT nonsense FROM people", "label", tune=False)
+
+
+def test_names_stay_in_their_place_in_duckdb(tmp_path: Path) -> None:
+    import duckdb
+
+    name = 'a "b"; DROP TABLE t; -- it\'s \\'
+    with duckdb.connect(str(tmp_path / "d.duckdb")) as connection:
+        quoted = name.replace('"', '""')
+        connection.execute(f'CREATE TABLE "{quoted}" AS SELECT 1 AS "{quoted}"')
+        connection.execute("CREATE TABLE t AS SELECT 2 AS x")
+    for _ in range(2):
+        assert pa.Table.from_batches(read_files(f"{tmp_path / 'd.duckdb'}::{name}")).to_pylist() == [{name: 1}]
+        assert pa.Table.from_batches(read_files(f"{tmp_path / 'd.duckdb'}::t")).to_pylist() == [{"x": 2}]
+
+
+def test_without_duckdb_the_message_names_the_extra(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    import duckdb
+
+    duckdb.connect(str(tmp_path / "d.duckdb")).close()
+    monkeypatch.setitem(sys.modules, "duckdb", None)
+    with pytest.raises(InputError) as error:
+        naively.fit(f"{tmp_path / 'd.duckdb'}::t", "y")
+    assert str(error.value).endswith(': is a DuckDB file; install duckdb to read it (pip install "naively[duckdb]").')
 
 
 def assert_same_counts(a: Model, b: Model) -> None:

@@ -237,6 +237,17 @@ def test_refusals_name_the_column(spark: Any, change: str, message: str) -> None
     assert message in message_of(lambda: naively.fit(df, "y", weight=weight))
 
 
+@pytest.mark.parametrize("change", ["missing", "other type"])
+def test_a_frame_that_does_not_fit_the_schema_is_refused_by_name(spark: Any, change: str) -> None:
+    schema = naively.infer_schema({"x": [1.0, 2.0] * 9, "s": ["a", "b"] * 9}, ["u", "v"] * 9)
+    table = pa.table({"x": ["1", "2"] * 9, "s": ["a", "b"] * 9, "y": ["u", "v"] * 9})
+    table = table.drop_columns("x") if change == "missing" else table
+    expected = message_of(lambda: naively.fit(table, "y", schema=schema))
+    assert "'x'" in expected
+    df = spark.createDataFrame(table).repartition(2)
+    assert message_of(lambda: naively.spark.fit(df, "y", schema=schema)) == expected
+
+
 def test_a_spark_frame_is_never_collected(spark: Any) -> None:
     df = spark.createDataFrame(TABLES["texts"])
     model = naively.fit(["a b", "c"], ["u", "v"])
