@@ -64,6 +64,10 @@ def run_ends(values: list[Any]) -> Any:
     return pa.RunEndEncodedArray.from_arrays(pa.array([2, 4]), pa.array(values))
 
 
+def packed(values: list[Any], kind: str) -> Any:
+    return np.array([(1, v, True) for v in values], [("a", "i1"), ("c", kind), ("b", "?")])
+
+
 # Tables that work, each with its plain form: a list of the values of its column.
 WORKS: dict[str, tuple[list[Any], Callable[[], Any]]] = {
     "big-endian floats": (NUMBERS, lambda: matrix(NUMBERS, ">f8")),
@@ -81,6 +85,12 @@ WORKS: dict[str, tuple[list[Any], Callable[[], Any]]] = {
     "pandas sparse booleans": (BOOLEANS, lambda: frame(pd.arrays.SparseArray(BOOLEANS))),
     "a sparse series": ([0, 1, 0, 2], lambda: {"c": pd.arrays.SparseArray([0, 1, 0, 2])}),
     "a structured array": (WHOLE, lambda: np.array([(n,) for n in WHOLE], [("c", "i4")])),
+    "a field between others": (NUMBERS, lambda: {"c": packed(NUMBERS, "f8")["c"]}),
+    "whole numbers between others": (WHOLE, lambda: {"c": packed(WHOLE, "i4")["c"]}),
+    "a matrix at an odd address": (
+        NUMBERS,
+        lambda: np.frombuffer(b"-" + np.array(NUMBERS).tobytes(), "f8", offset=1)[:, None],
+    ),
     "a record array": (TEXTS, lambda: np.rec.array([(t,) for t in TEXTS], dtype=[("c", "U1")])),
     "half precision": (NUMBERS, lambda: matrix(NUMBERS, "f2")),
     "half precision in a mapping": (NUMBERS, lambda: {"c": np.array(NUMBERS, "f2")}),

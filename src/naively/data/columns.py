@@ -438,10 +438,15 @@ def as_core_type(x: Piece) -> Piece:
     """Return an array or sparse matrix in one of the types that the core reads."""
     name = x.dtype.name
     if name in CORE_TYPES:
-        return x if x.dtype.isnative else x.astype(name)
+        return x if x.dtype.isnative and _has_whole_strides(x) else x.astype(name)
     if name == "uint64" and 0 not in x.shape and x.max() < 2**63:
         return x.astype("int64")
     return x.astype(WIDER_TYPES.get(name, "float64"))
+
+
+def _has_whole_strides(x: Piece) -> bool:
+    """Return whether the items lie at multiples of their size, which fields of records need not do."""
+    return not isinstance(x, np.ndarray) or (x.flags.aligned and not any(step % x.itemsize for step in x.strides))
 
 
 def ranks(x: NDArray[Any]) -> NDArray[np.float64]:

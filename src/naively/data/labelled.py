@@ -524,11 +524,10 @@ def _array_of_series(y: Any) -> NDArray[Any]:
         array: NDArray[Any] = y.to_numpy()
     except Exception:  # of the library of the series, if NumPy has no such type
         return object_array(y.to_list())
-    if array.dtype.kind == "f" and np.isnan(array).any() and hasattr(y, "to_list"):
+    if array.dtype.kind == "f" and np.isnan(array).any():
         categories = getattr(y.dtype, "categories", None)
         if "int" in str(getattr(categories, "dtype", y.dtype)).lower():
-            labels = y.astype(object) if categories is not None else y
-            return object_array(labels.to_list())
+            return object_array(list(y if categories is None else y.astype(object)))
     return array if array.dtype.kind in "iubfU" else object_array(array.tolist())
 
 
