@@ -204,3 +204,22 @@ def test_weighted_numbers_of_many_values(weight: float) -> None:
     assert weighted is not None
     assert plain is not None
     assert weighted.report["log_loss"] == pytest.approx(plain.report["log_loss"], abs=0.02)
+
+
+@pytest.mark.parametrize("weights", [(0.001, 1000.0), (0.5, 1000.0), (0.3, 0.7)])
+@pytest.mark.parametrize("n", [25, 200])
+@pytest.mark.parametrize("copies", [1, 2])
+def test_weights_with_fractions_leave_with_their_rows(weights: tuple[float, float], n: int, copies: int) -> None:
+    """They are no frequencies: a row of weight 1000 next to one of 0.5 is not 1000 rows, of which one could leave."""
+    worlds, differences = (np.random.default_rng([5, seed]) for seed in range(6)), []
+    for random in worlds:
+        y, truth = (random.integers(0, 2, k) for k in (n, 1000))
+        x, fresh = random.normal(y, 1.0), random.normal(truth, 1.0)
+        weight = np.tile(random.choice(weights, n), copies)
+        with warnings.catch_warnings(record=True) as reported:
+            warnings.simplefilter("always")
+            model = naively.fit({"x": np.tile(x, copies)}, np.tile(y, copies), weight=weight)
+        assert [w.category for w in reported] == [naively.TuningWarning] * (copies > 1)
+        tuned, textbook = (mean_loss(m, {"x": fresh}, truth) for m in (model, model.with_tuning(None)))
+        differences.append(tuned - textbook)
+    assert np.mean(differences) < 0.02

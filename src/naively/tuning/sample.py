@@ -60,21 +60,27 @@ class Sample:
         return tuple(np.searchsorted(self.fold, np.arange(FOLDS + 1)).tolist())
 
     @cached_property
+    def counts(self) -> NDArray[np.float64]:
+        """How often each kind occurs: its weight if all weights of its class are whole numbers, else its rows."""
+        n_classes = int(self.label.max(initial=0)) + 1
+        is_fraction = (self.weight != np.floor(self.weight)) | (self.weight < self.rows)  # 2 rows of ½ have weight 1
+        has_fraction = np.bincount(self.label, is_fraction, n_classes) > 0
+        return np.where(has_fraction[self.label], self.rows, self.weight)
+
+    @cached_property
     def copies(self) -> NDArray[np.int64]:
-        """How often the table of each kind's class was copied: 1 if it was not, or if its weights are no counts."""
-        is_count = self.weight == np.floor(self.weight)
+        """How often the table of each kind's class was copied; 1 if it was not."""
         copies = np.ones(len(self), np.int64)
         for c in np.unique(self.label):
             own = self.label == c
-            if is_count[own].all():
-                copies[own] = count_copies(self.weight[own if own.sum() >= MIN_KINDS_TO_JUDGE else is_count])
+            copies[own] = count_copies(self.counts[own] if own.sum() >= MIN_KINDS_TO_JUDGE else self.counts)
         return copies
 
     @cached_property
     def leaving(self) -> Leaving:
         """What leaves the model when a row of each kind is left out: one row, and its copies."""
-        unit = np.where(self.weight == np.floor(self.weight), self.copies, self.weight / self.rows)
-        leaves_whole = unit >= self.weight
+        leaves_whole = self.copies >= self.counts
+        unit = np.where(self.counts == self.weight, self.copies, self.weight * (self.copies / self.counts))
         return Leaving.of(self.label, np.where(leaves_whole, self.weight, unit), np.where(leaves_whole, self.rows, 0))
 
     @cached_property
@@ -82,7 +88,7 @@ class Sample:
         """Among how many folds a kind can be divided: as many as can leave one after the other; one of groups."""
         if self.given_fold is not None:
             return np.ones(len(self), np.intp)
-        return np.clip(self.weight // self.leaving.weight, 1, FOLDS).astype(np.intp)
+        return np.clip(self.counts // self.copies, 1, FOLDS).astype(np.intp)
 
     def where(self, keep: NDArray[np.bool_]) -> Sample:
         """Return some of the kinds."""

@@ -342,7 +342,7 @@ def _warn_of_answers(
 def _warn_of_copies(model: Model, sample: Sample) -> None:
     """Warn where equal rows are taken for copies; a weight of 2 is no surprise."""
     n_copies = np.ones(len(model.classes))
-    is_repeated = (sample.rows > 1) & (sample.rows == sample.weight)
+    is_repeated = (sample.rows > 1) & (sample.rows == sample.counts)
     n_copies[sample.label[is_repeated]] = sample.copies[is_repeated]
     if (n_copies > 1).any():
         most = int(n_copies.max())
