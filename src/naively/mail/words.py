@@ -16,6 +16,7 @@ PREFIXES = dict(
     zip(FIELDS, ("from_", "to_", "subject_", "", "hidden_", "link_", "route_", "header_", "shape_"), strict=True)
 )
 _WORD = re.compile(r"\w+(?:['’]\w+)*")
+_WORD_BYTES = bytes(ord(chr(b).lower()) if chr(b).isalnum() or chr(b) == "_" else 32 for b in range(128)).ljust(256)
 _DATA = re.compile(rf"[^\s<>]{{{MAX_WORD_CHARACTERS + 1},}}")
 _UNSPACED = re.compile(
     "[\u0e00-\u0e7f\u0e80-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u31f0-\u31ff\u3400-\u4dbf\u4e00-\u9fff"
@@ -39,8 +40,12 @@ def tag_once(field: str, text: str) -> str:
     >>> tag_once("subject", "Cheap, cheap!")
     'subject_cheap'
     """
+    if text.isascii() and "'" not in text:
+        words = text.encode().translate(_WORD_BYTES).decode().split()  # the same words, faster
+    else:
+        words = _WORD.findall(text.lower())
     prefix = PREFIXES[field]
-    return " ".join([prefix + word for word in dict.fromkeys(_WORD.findall(text.lower()))])
+    return prefix + f" {prefix}".join(dict.fromkeys(words)) if words else ""
 
 
 def untag(word: str) -> str:
@@ -62,8 +67,8 @@ def clean(text: str) -> str:
     """
     words = text.split()
     if max(map(len, words), default=0) > MAX_WORD_CHARACTERS:
-        words = [_DATA.sub(_shorten, word) if len(word) > MAX_WORD_CHARACTERS else word for word in words]
-        words = " ".join(words).split()
+        short = [word if len(word) <= MAX_WORD_CHARACTERS else _without_data(word) for word in words]
+        words = [word for word in short if word]
     text = " ".join(words)
     return text if text.isascii() else " ".join(_UNSPACED.sub(_pair, text).split())
 
@@ -86,6 +91,10 @@ def bucket(number: int) -> int:
 def join(parts: Iterable[str]) -> str:
     """Return the parts that are not empty, with a space between them."""
     return " ".join(part for part in parts if part)
+
+
+def _without_data(word: str) -> str:
+    return " ".join(_DATA.sub(_shorten, word).split())
 
 
 def _shorten(match: re.Match[str]) -> str:
