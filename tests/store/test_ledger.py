@@ -1,6 +1,7 @@
 """Update a ledger and read it again."""
 
 import sqlite3
+from contextlib import AbstractContextManager
 from pathlib import Path
 
 import pytest
@@ -10,7 +11,11 @@ from tests.support.models import files_next_to, fitted, rows, same
 
 import naively
 from naively import InputError, SchemaError
+from naively.store import ledger as ledgers
 from naively.store import running_sum as sums
+from naively.store import sqlite as sqlite_files
+from naively.store.entries import Log, open_file
+from naively.store.meta import Meta
 from naively.store.sqlite import create
 
 
@@ -61,6 +66,42 @@ def test_unknown_columns_are_ignored_with_a_warning(path: Path) -> None:
     ):
         ledger.update({**data, "junk": [1, 2, 3, 4, 5]}, label)
     assert same(naively.load(path), fitted().update(data, label))
+
+
+def test_an_unchanged_file_is_not_opened_again(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sqlite_files, "SETTLED_SECONDS", 0.0)
+    opened: list[str | Path] = []
+
+    def open_and_count(file: str | Path) -> AbstractContextManager[tuple[Log, Meta]]:
+        opened.append(file)
+        return open_file(file)
+
+    monkeypatch.setattr(ledgers, "open_file", open_and_count)
+    with naively.open(path) as ledger, naively.open(path) as other:
+        opened.clear()
+        assert same(ledger.model(), ledger.model())
+        assert len(opened) == 1
+        expected = fitted()
+        for seed in (1, 2):  # the WAL of `other` is beside the file; then it is folded in
+            other.update(*rows(seed))
+            expected = expected.update(*rows(seed))
+            assert same(ledger.model(), expected)
+        other.close()
+        assert same(ledger.model(), expected)
+        with pytest.raises(InputError):
+            ledger.undo("ffffffff")
+        assert same(ledger.model(), expected)
+        ledger.update(*rows(3))
+        assert same(ledger.model(), expected.update(*rows(3)))
+
+
+def test_a_file_that_has_just_changed_has_no_settled_status(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert sqlite_files.settled_status(path) is None
+    monkeypatch.setattr(sqlite_files, "SETTLED_SECONDS", 0.0)
+    assert sqlite_files.settled_status(path) is not None
+    path.with_name(f"{path.name}-journal").touch()
+    assert sqlite_files.settled_status(path) is None
+    assert sqlite_files.settled_status(path.with_name("missing")) is None
 
 
 def test_waiting_for_another_process_warns(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -37,12 +37,12 @@ def _any_case(words: Sequence[str]) -> str:
     return branches[0] if len(branches) == 1 else f"(?:{'|'.join(branches)})" if branches else ""
 
 
-_BLOCKS = (
-    "address", "article", "blockquote", "body", "br", "button", "caption", "center", "dd", "div", "dl", "dt", "fieldset",
-    "footer", "form", "frame", "h1", "h2", "h3", "h4", "h5", "h6", "head", "header", "hr", "iframe", "img", "input", "li",
-    "main", "marquee", "nav", "ol", "option", "p", "pre", "section", "select", "table", "tbody", "td", "textarea", "tfoot",
-    "th", "thead", "title", "tr", "ul",
-)  # fmt: skip
+_BLOCKS = re.findall(
+    r"\w+",
+    "address article blockquote body br button caption center dd div dl dt fieldset footer form frame h1 h2 h3 h4 h5 "
+    "h6 head header hr iframe img input li main marquee nav ol option p pre section select table tbody td textarea "
+    "tfoot th thead title tr ul",
+)
 _START_OF_BLOCK = re.compile(rf"<(?=/?{_any_case(_BLOCKS)}\b)")
 _TAG = re.compile(r"<[^<>]{0,4096}>")
 _HIDING_STYLE = re.compile(

@@ -342,7 +342,7 @@ def _reasons(model: Model, mail: Mail, posterior: dict[str, float], n: int) -> l
     classes = list(posterior)
     spam = classes.index(SPAM) if SPAM in classes else 0
     other = max((c for c in range(len(classes)) if c != spam), key=lambda c: posterior[classes[c]])
-    reasons: list[Reason] = []
+    strongest: list[tuple[float, str]] = []
     weighted, columns = model.weighted_blocks, mail.columns
     texts = {COLUMNS[name]: text for name, text in columns.items()}
     for block, parameters, factor in zip(weighted.schema.blocks, weighted.parameters, weighted.factors, strict=True):
@@ -350,9 +350,10 @@ def _reasons(model: Model, mail: Mail, posterior: dict[str, float], n: int) -> l
         weight, exponent = factor or (1.0, 0.0)
         if words:
             log_odds = (scores[:, spam] - scores[:, other]) * weight * len(words) ** -exponent
-            strongest = np.argsort(-abs(log_odds), kind="stable")[:n].tolist()
-            reasons += [Reason(untag(words[i]), float(log_odds[i])) for i in strongest]
-    return sorted(reasons, key=lambda reason: -abs(reason.log_odds))[:n]
+            order = np.argsort(-abs(log_odds), kind="stable")[:n].tolist()
+            strongest += [(float(log_odds[i]), words[i]) for i in order]
+    strongest.sort(key=lambda item: -abs(item[0]))
+    return [Reason(untag(word), log_odds) for log_odds, word in strongest[:n]]
 
 
 def _answer(posterior: dict[str, float], threshold: float, has_enough: bool, entry: int) -> Answer:

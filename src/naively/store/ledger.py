@@ -38,6 +38,7 @@ from naively.store.sqlite import (
     WAIT_SECONDS,
     close_writer,
     open_to_write,
+    settled_status,
     transaction,
     translate_file_errors,
 )
@@ -142,6 +143,7 @@ class Ledger:
         self._log: Log | None = None  # valid while no other process has changed the file
         self._data_version = 0
         self._key_index = KeyIndex()
+        self._status: tuple[int, ...] | None = None  # of the file when `_sum` was read; None if it may have changed
         with open_file(path) as (log, meta):
             self._sum = read_sum(log, meta)
 
@@ -581,12 +583,17 @@ class Ledger:
         Model
             The model, with the class prior and the tuning of the file.
         """
-        with self._lock, open_file(self.path) as (log, meta):
-            if (since, until, sources, without, half_life) == (None,) * 5:
-                self._sum = catch_up(self._sum, log, meta)
+        is_current = (since, until, sources, without, half_life) == (None,) * 5
+        with self._lock:
+            status = settled_status(self.path)
+            if is_current and status is not None and status == self._status:
                 return self._sum.model
-            selection = Selection.parse(since, until, sources, without, half_life)
-            return model_of_selection(log, meta, selection)
+            with open_file(self.path) as (log, meta):
+                if is_current:
+                    self._sum, self._status = catch_up(self._sum, log, meta), status
+                    return self._sum.model
+                selection = Selection.parse(since, until, sources, without, half_life)
+                return model_of_selection(log, meta, selection)
 
     @property
     def version(self) -> int:
@@ -676,7 +683,7 @@ class Ledger:
     def _change(self) -> Iterator[Log]:
         """Change the file from its current state; if that fails, the ledger stays as it was."""
         with self._lock:
-            before = self._sum
+            before, self._status = self._sum, None
             try:
                 with translate_file_errors(self.path):
                     connection = self._writer()

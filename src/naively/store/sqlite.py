@@ -33,6 +33,7 @@ APPLICATION_ID = 0x6E616976  # "naiv"
 WAIT_SECONDS = 300.0  # a writer waits this long for another one
 SILENT_SECONDS = 5.0  # … and warns after this time
 CLOSE_WAIT_SECONDS = 0.3  # a closing writer waits this long for readers
+SETTLED_SECONDS = 2.0  # after this time, another change of a file gets another time
 MIN_FILE_BYTES = 100  # the header of a SQLite file
 MAX_PADDED_BYTES = 1 << 40  # a header that claims more is not believed
 JOURNALS = ("-wal", "-journal")
@@ -139,6 +140,24 @@ def _connect(
         connection.close()
         raise
     return connection
+
+
+def settled_status(path: str | Path) -> tuple[int, ...] | None:
+    """Return what changes when the file is written: equal results mean that it is the same as before.
+
+    None if a journal or a WAL may hold changes, or if the file has changed a moment ago: times of files are coarse, and
+    two changes may have the same time.
+    """
+    try:
+        file = Path(path).resolve()
+        if any(os.path.exists(f"{file}{end}") for end in JOURNALS):  # before the status: a WAL is folded into the file
+            return None
+        status = file.stat()
+    except OSError:
+        return None
+    if abs(time.time_ns() - status.st_ctime_ns) < SETTLED_SECONDS * 10**9:
+        return None
+    return status.st_dev, status.st_ino, status.st_size, status.st_mtime_ns, status.st_ctime_ns
 
 
 def open_to_read(path: str | Path) -> sqlite3.Connection:
