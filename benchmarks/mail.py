@@ -1,12 +1,13 @@
 """The mail filter compared with bogofilter and spamprobe in one run: quality, CPU time, and time to wait for one mail.
 
-Each filter learns the same mails and answers for the others. CPU time is that of the process and its children. Good
-words: 200 of the best ham words of the training mails are appended to each spam mail; pasted text is the body of a ham
-mail. The model's own best words are 100 pairs of words, those with the best weights for ham. Poison: 1 % of the mails
-that are learnt are spam that is learnt as ham; then that is undone. In the order of dates, each batch of 100 mails is
-answered before it is learnt; answers count from the sixth batch on. At the end, one process for each of 30 mails:
-`naively mail filter`, `spamc` with `naively mail serve`, and `bogofilter -p`, one after the other. The corpus and
-Debian's bogofilter, spamprobe and spamc are not in the repository: what is missing is left out.
+Each filter learns the same mails and answers for the others. CPU time is that of the process and its children, that of
+naively without the start of Python. Good words: 200 of the best ham words of the training mails are appended to each
+spam mail; pasted text is the body of a ham mail. The model's own best words are 100 pairs of words, those with the best
+weights for ham. Poison: 1 % of the mails that are learnt are spam that is learnt as ham; then that is undone. In the
+order of dates, each batch of 100 mails is answered before it is learnt; answers count from the sixth batch on. At the
+end, one process for each of 100 mails: `naively mail filter`, `spamc` with `naively mail serve`, and `bogofilter -p`,
+one after the other. The corpus and Debian's bogofilter, spamprobe and spamc are not in the repository: what is missing
+is left out.
 
     python -m benchmarks mail [--data FILE] [--folds 5] [--only 1]
 """
@@ -39,7 +40,7 @@ from naively.mail import MailModel, read
 DATA = Path("../shared/data/mail/spamassassin_half.tar.xz")
 N_GOOD_WORDS = 200
 BATCH, N_UNCOUNTED_BATCHES = 100, 5  # in the order of dates
-N_SINGLE_MAILS = 30
+N_SINGLE_MAILS = 100
 _DATE = re.compile(rb"^(?:Received:[^;]*;|Date:)([^\r\n]*)", re.MULTILINE | re.IGNORECASE)
 Floats = NDArray[np.float64]
 Learn = Callable[[str, Sequence[Path]], None]
