@@ -38,7 +38,9 @@ std::tuple<New<double, 2>, New<double, 1>> py_minimise_two_classes(const Calibra
                                                                    const Table& centre, const Table& strength,
                                                                    const Table& start, double max_weight,
                                                                    double tolerance, int max_steps) {
-  const auto& [base, evidence, target] = rows;
+  const Table& base = std::get<0>(rows);  // Clang before 16 captures no structured binding
+  const In<double, 3>& evidence = std::get<1>(rows);
+  const Table& target = std::get<2>(rows);
   const std::int64_t n = size_of(base), n_features = size_of(evidence), size = n_features + 1;
   const std::int64_t n_problems = size_of(row_weight);
   require(size_of(base, 1) == 2, "there are not two classes");
