@@ -60,6 +60,7 @@ def test_explain_one_row() -> None:
         ("predict m --set age=old", 1, "column 'age' is 'old', but should be a number"),
         ("predict m --set height=3", 1, "the model has no such column; it has age, sex"),
         ("predict m --set age", 1, "give COLUMN=VALUE"),
+        ("predict m --set age=3 --set Age=4", 1, "--set Age=4: column 'age' has the value '3' already"),
         ("predict m --text hello", 1, "--text needs a model with one text column; this model has none"),
         ("update t --text hello", 2, "--label"),
         ("update t d.csv --label spam", 2, "--label"),

@@ -215,6 +215,14 @@ def test_other_data_are_refused(tmp_path: Path) -> None:
             call(path)
     with pytest.raises(InputError, match="0 of the 2 columns"):
         PLAIN.predict({"sepal": [1]})
+    value = np.random.default_rng(1).choice(np.array(["a", "b", None], object), 300, p=[0.3, 0.3, 0.4])
+    y = ["yes" if v is None or (v == "a" and i % 4) else "no" for i, v in enumerate(value)]
+    twice = naively.fit({"k": value, "n": np.arange(300) % 7}, y)
+    blocks = [block for block in twice.chosen.schema.blocks if "k" in block.names]
+    assert len(blocks) == 2  # the value, and whether there is one
+    for none in ({"sepal": 1}, {"sepal": [1]}, {"sepal": [1, 2]}):
+        with pytest.raises(InputError, match=r"has (0 of|not) the"):
+            twice.predict(none)
     wide = naively.fit({f"c{i}": [1.5, 2.5, 3.5] for i in range(30)} | {"y": ["a", "b", "a"]}, "y", tune=False)
     with pytest.raises(InputError, match="2 of the 30 columns"):
         wide.log_joint({"c1": [1, 2], "c2": [1, 2]})
@@ -244,6 +252,9 @@ def test_every_function_takes_a_path(tmp_path: Path, monkeypatch: pytest.MonkeyP
         model.leave_one_out("d.csv").log_posterior.tolist()
         == model.leave_one_out(memory, labels).log_posterior.tolist()
     )
+    assert naively.cross_validate(model, "d.csv", k=2).rows == naively.cross_validate(model, memory, labels, k=2).rows
+    other = model.without_floor()
+    assert naively.compare(model, other, "d.csv").to_dict() == naively.compare(model, other, memory, labels).to_dict()
     assert same(model.tune("d.csv"), model.tune(memory, labels))
     assert same(model.update("d.csv"), model.update(memory, labels))
     assert same(model.update("d.csv").forget("d.csv"), model)
@@ -263,6 +274,14 @@ def test_a_string_is_a_text_or_a_path(tmp_path: Path, monkeypatch: pytest.Monkey
     Path("cheap").write_text("text\nlunch\nnoon\n")
     assert TEXTS.predict("cheap").tolist() == ["ham", "ham"]
     assert TEXTS.predict(["cheap"]).tolist() == ["spam"]
+
+
+def test_one_row_without_its_label_is_refused() -> None:
+    with pytest.raises(InputError, match=r"the row has no column 'y' with its label: give the label as y\.$"):
+        naively.fit({"k": ["a", "b"], "y": ["yes", "no"]}, "y", tune=False).update({"k": "a"}, new_classes=True)
+    for call in (TEXTS.update, TEXTS.evaluate):
+        with pytest.raises(InputError, match=r"label: give the label as y; there is no file 'tickets'\.$"):
+            call("tickets")
 
 
 def test_one_row_with_its_label() -> None:

@@ -117,7 +117,12 @@ def read_numbered_rows(model: Model, data: Files, numbers: tuple[int, ...]) -> T
 
 def row_of_options(model: Model, values: tuple[str, ...], text: str | None) -> pa.Table:
     """Return the row that --set and --text give, as cells of CSV; other columns are not in it."""
-    cells = dict(_name_and_value(model, item) for item in values)
+    cells: dict[str, str] = {}
+    for item in values:
+        name, value = _name_and_value(model, item)
+        if name in cells:
+            raise InputError(f"--set {item}: column {name!r} has the value {cells[name]!r} already: give it once.")
+        cells[name] = value
     if text is not None:
         column = model.schema.text_column()
         if column is None:

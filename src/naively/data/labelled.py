@@ -244,7 +244,6 @@ def labelled_batches(
     LabelledRows
         Each with the classes that its rows have. At least one row in all, else InputError.
     """
-    y = like.target if y is None and like is not None else y
     y = _label_of_one_row(X, y, like)
     X = files_or_table(X, None if like is None or not isinstance(X, str) else like.schema.text_column())
     labels = y if isinstance(y, str) else code_labels(y)
@@ -278,13 +277,19 @@ def labelled_batches(
 
 
 def _label_of_one_row(X: TableLike, y: LabelsLike, like: TrainedColumns | None) -> LabelsLike:
-    """Return the labels of X, as a list if y is the label of a single row."""
+    """Return the labels of X, as a list if y is the label of a single row; None is the column that a model predicts."""
+    is_given = True
+    if y is None and like is not None:
+        y, is_given = like.target, False
     if not is_single(y) or not is_one_row(X):
         return y
     if isinstance(y, str) and (not isinstance(X, str) and y in (X if isinstance(X, Mapping) else X.index)):
         return y
     if isinstance(X, str) and is_path(X, is_text=like is not None and like.schema.text_column() is not None):
         return y
+    if not is_given:
+        not_a_file = f"; there is no file {X!r}" if isinstance(X, str) else ""
+        raise InputError(f"the row has no column {y!r} with its label: give the label as y{not_a_file}.")
     return [y]
 
 

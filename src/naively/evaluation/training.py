@@ -82,7 +82,7 @@ def evaluate_training(
 def cross_validate(
     model: Model,
     X: TableLike,
-    y: LabelsLike,
+    y: LabelsLike = None,
     weight: WeightLike = None,
     k: int = 5,
     groups: LabelsLike = None,

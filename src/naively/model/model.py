@@ -23,6 +23,7 @@ from naively._kernels.threads import on_own_threads, use_threads
 from naively._kernels.types import Array, Floats
 from naively.data.frame_output import Output, frame_of, series_of
 from naively.data.labelled import Label, LabelsLike, WeightLike, class_array
+from naively.data.names import counted
 from naively.data.plain import JsonObject
 from naively.data.read import TableLike
 from naively.errors import InputError
@@ -112,8 +113,9 @@ class Model:
         families += ["…"] if len(self.chosen.schema.blocks) > 5 else []
         families += [f"{len(self.chosen.left_out)} not used"] if self.chosen.left_out else []
         return (
-            f"<Model of {int(self.class_weights.rows.sum())} rows, {len(self.classes)} classes ({', '.join(classes)}), "
-            f"{len(self.schema.names)} columns ({', '.join(families)})>"
+            f"<Model of {counted(int(self.class_weights.rows.sum()), 'row')}, "
+            f"{counted(len(self.classes), 'class', 'classes')} ({', '.join(classes)}), "
+            f"{counted(len(self.schema.names), 'column')} ({', '.join(families)})>"
         )
 
     def _repr_html_(self) -> str:
@@ -207,11 +209,11 @@ class Model:
 
     @cached_property
     def _used_columns(self) -> tuple[str, ...]:
-        """The names of the columns that predictions depend on."""
-        names = [name for block in self.chosen.schema.blocks for name in block.names]
+        """The names of the columns that predictions depend on, each once, in the order of the schema."""
+        used = {name for block in self.chosen.schema.blocks for name in block.names}
         if self.tuning is not None and any(self.tuning.table_weights) and self.schema.tables is not None:
-            names += [name for name in self.schema.tables.columns if name in self.chosen.left_out]
-        return tuple(names)
+            used.update(name for name in self.schema.tables.columns if name in self.chosen.left_out)
+        return tuple(name for name in self.schema.names if name in used)
 
     def without_tables(self) -> Model:
         """Return the model of the columns alone: without its tables of columns, under the tuning made without them."""

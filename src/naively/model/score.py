@@ -132,9 +132,8 @@ def as_trained(
     columns = columns.replace_schema_metadata(table.schema.metadata)
     columns = convert_columns(columns, model.schema.kinds(), first_row, set(model.schema.coded_numbers()), bad)
     rows, absent = table_of_frame(columns).with_absent_columns(model.schema.names)
-    used = list(dict.fromkeys(model._used_columns))
-    absent_used = [name for name in used if name in set(absent)]
-    refuse_other_data(tuple(table.column_names), absent_used, used, table.num_rows)
+    absent_used = [name for name in model._used_columns if name in set(absent)]
+    refuse_other_data(tuple(table.column_names), absent_used, model._used_columns, table.num_rows)
     unreported = [name for name in absent_used if name not in warned]
     warned.update(unreported)
     warn_missing_columns(unreported)

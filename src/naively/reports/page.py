@@ -202,7 +202,7 @@ def explained_rows(model: Model, rows: LabelledRows | None) -> tuple[list[tuple[
 
 
 def _header(model: Model, evaluation: Evaluation | None) -> str:
-    n_used = len(set(model._used_columns))
+    n_used = len(model._used_columns)
     tiles = [
         sections.tile(f"{int(model.class_weights.rows.sum()):,}", "rows learnt from"),
         sections.tile(f"{n_used:,}", f"columns used of {len(model.schema.names):,}; {len(model.classes):,} classes"),
