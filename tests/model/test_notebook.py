@@ -54,15 +54,18 @@ def test_results_are_short_as_text_and_escaped_in_html(tmp_path: Path, n_classes
     model.save(tmp_path / "model.naively", source=EVIL)
     ledger = naively.open(tmp_path / "model.naively")
     evaluation, explanations = model.evaluate(rows, labels), model.explain(rows)
-    for result in (model, ledger, evaluation, explanations[0]):
+    comparison, tables = naively.compare(model, model.without_floor(), rows, labels), model.tables()
+    for result in (model, ledger, evaluation, explanations[0], comparison, tables, *tables.values()):
         assert len(repr(result)) < 600
-    for shown in (model, ledger, evaluation, explanations):
+    for result in (model.schema, model.chosen, ledger.log()[0]):
+        assert len(repr(result)) < 200
+    for shown in (model, ledger, evaluation, explanations, tables):
         page = shown._repr_html_()
         checker = Checker(page)
         assert "script" not in checker.tags
         assert any(EVIL in text for text in checker.texts)
         assert "http" not in page
-        assert len(page) < 120_000
+        assert len(page) < (300_000 if shown is tables else 120_000)
 
 
 def test_evaluation_has_its_figures_in_html() -> None:
@@ -95,3 +98,23 @@ def test_a_ledger_shows_its_last_entries(tmp_path: Path) -> None:
     ledger.undo(entry.id, comment="a mistake")
     texts = Checker(ledger._repr_html_()).texts
     assert texts.index("a mistake") < texts.index("update (undone)") < texts.index("first.csv")
+
+
+def test_a_comparison_has_its_figures_in_html() -> None:
+    model, rows, labels = example()
+    comparison = naively.compare(model, model.with_tuning(None), rows, labels)
+    texts = Checker(comparison._repr_html_()).texts
+    for name in ("accuracy", "log_loss"):
+        assert f"{getattr(comparison.b, name).value:.4f}" in texts
+        assert f"{comparison.difference[name].low:.4f} – {comparison.difference[name].high:.4f}".replace("-", "−") in [
+            text.replace("-", "−") for text in texts
+        ]
+
+
+def test_one_of_a_kind_has_no_plural() -> None:
+    one = naively.fit(["cheap pills", "lunch today"], ["spam", "ham"], tune=False)
+    assert "2 rows, 2 classes" in repr(one)
+    assert "1 column (" in repr(one)
+    assert "1 column," in Checker(one._repr_html_()).texts[0]
+    assert repr(one.evaluate(["cheap"], ["spam"])).startswith("<Evaluation of 1 row, 2 classes")
+    assert str(one.evaluate(["cheap"], ["spam"])).startswith("1 row, 2 classes")

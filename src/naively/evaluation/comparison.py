@@ -15,7 +15,7 @@ import numpy as np
 
 from naively._kernels.types import Bools, Floats, Index
 from naively.data.labelled import LabelsLike, WeightLike
-from naively.data.names import listed
+from naively.data.names import counted, listed
 from naively.data.plain import JsonObject, as_plain
 from naively.data.read import TableLike
 from naively.errors import InputError
@@ -60,8 +60,17 @@ class Comparison:
     def __str__(self) -> str:
         return comparison_as_text(self)
 
+    def __repr__(self) -> str:
+        losses = " and ".join(f"{e.log_loss.value:.4f}" for e in (self.a, self.b))
+        return f"<Comparison of two models on {counted(self.rows, 'row')}: log-loss {losses}>"
 
-def compare(a: Model, b: Model, X: TableLike, y: LabelsLike, weight: WeightLike = None) -> Comparison:
+    def _repr_html_(self) -> str:
+        from naively.evaluation.render_html import comparison_as_html
+
+        return comparison_as_html(self)
+
+
+def compare(a: Model, b: Model, X: TableLike, y: LabelsLike = None, weight: WeightLike = None) -> Comparison:
     """Compare two models on rows whose class is known; rows that a model has counted are scored by leave-one-out.
 
     Parameters

@@ -24,6 +24,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from naively._kernels.types import Bools, Floats, Index
 from naively.data.labelled import Label, LabelsLike, WeightLike
+from naively.data.names import counted
 from naively.data.plain import JsonObject, as_plain
 from naively.data.read import TableLike
 from naively.errors import InputError
@@ -175,8 +176,8 @@ class Evaluation:
 
     def __repr__(self) -> str:
         return (
-            f"<Evaluation of {self.rows} rows, {len(self.classes)} classes: accuracy {self.accuracy.value:.4f}, "
-            f"log-loss {self.log_loss.value:.4f}>"
+            f"<Evaluation of {counted(self.rows, 'row')}, {counted(len(self.classes), 'class', 'classes')}: "
+            f"accuracy {self.accuracy.value:.4f}, log-loss {self.log_loss.value:.4f}>"
         )
 
     def _repr_html_(self) -> str:

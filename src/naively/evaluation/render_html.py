@@ -2,12 +2,18 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import numpy as np
 
 from naively.data.html import more, paragraph, section, table_html
+from naively.data.names import counted
 from naively.data.text_table import format_number
 from naively.evaluation.evaluate import Evaluation
 from naively.evaluation.render_text import TITLES, interval
+
+if TYPE_CHECKING:
+    from naively.evaluation.comparison import Comparison
 
 MAX_CLASSES = 20  # lines; `to_dict` has all
 MAX_CONFUSION_MATRIX_CLASSES = 12
@@ -30,13 +36,29 @@ def as_html(evaluation: Evaluation) -> str:
         for metrics in (e.by_class[c] for c in sorted(largest))
     ]
     parts = [
-        paragraph(f"Evaluation of {e.rows:,} rows, {len(e.classes)} classes"),
+        paragraph(f"Evaluation of {counted(e.rows, 'row')}, {counted(len(e.classes), 'class', 'classes')}"),
         paragraph(e.origin) if e.origin else "",
         table_html(["", "value", "95 % interval", "class shares"], estimates),
         table_html(["class", "weight", "precision", "recall", "AUC"], by_class),
         more(len(e.by_class) - len(largest), "classes"),
     ]
     return section("evaluation", *parts, _confusion(e))
+
+
+def comparison_as_html(comparison: Comparison) -> str:
+    """Return the figures of both models and their differences, with intervals."""
+    a, b = comparison.a, comparison.b
+    lines = []
+    for name, difference in comparison.difference.items():
+        values = getattr(a, name).value, getattr(b, name).value, difference.value
+        lines.append([TITLES[name], *map(format_number, values), interval(difference)])
+    origins = [paragraph(f"{model}: {e.origin}") for model, e in (("A", a), ("B", b)) if e.origin]
+    return section(
+        "comparison",
+        paragraph(f"Comparison of two models, A and B, on {counted(comparison.rows, 'row')}"),
+        *origins,
+        table_html(["", "A", "B", "B − A", "95 % interval"], lines),
+    )
 
 
 def _confusion(e: Evaluation) -> str:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from naively.data.names import counted
 from naively.data.text_table import format_number
 
 if TYPE_CHECKING:
@@ -31,7 +32,7 @@ def as_text(evaluation: Evaluation) -> str:
     """Return the estimates, the classes, the confusion matrix, and the coverage and thresholds if there are any."""
     e = evaluation
     weight = "" if e.weight == e.rows else f" of weight {e.weight:,.10g}"
-    parts = [f"{e.rows:,} rows{weight}, {len(e.classes)} classes"]
+    parts = [f"{counted(e.rows, 'row')}{weight}, {counted(len(e.classes), 'class', 'classes')}"]
     parts[0] += f"\n{e.origin}" if e.origin else ""
     parts += [_figures(e), _classes(e), _confusion(e)]
     if e.coverage is not None:
@@ -73,7 +74,7 @@ def comparison_as_text(comparison: Comparison) -> str:
         values = (getattr(a, name).value, getattr(b, name).value, difference.value)
         rows.append([TITLES[name], *map(format_number, values), interval(difference), mark])
     lines = [
-        f"{comparison.rows:,} rows, {len(a.classes)} classes",
+        f"{counted(comparison.rows, 'row')}, {counted(len(a.classes), 'class', 'classes')}",
         f"A: {a.origin}",
         f"B: {b.origin}",
         "",

@@ -16,10 +16,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from naively._kernels.types import Floats
-from naively.data.html import paragraph, section, table_html
+from naively.data.html import more, paragraph, section, table_html
 from naively.data.kinds import Kind
 from naively.data.labelled import Label
-from naively.data.names import listed
+from naively.data.names import counted, listed
 from naively.data.plain import CellValue, JsonObject, as_plain
 from naively.data.text_table import format_number, format_table
 from naively.errors import InputError
@@ -154,6 +154,9 @@ class ColumnTable:
 
     def __str__(self) -> str:
         return self.as_text()
+
+    def __repr__(self) -> str:
+        return f"<ColumnTable of {self.column!r}: {self.family}>"
 
     def as_text(self, width: int = WIDTH) -> str:
         """Return the table as text; a narrow one has fewer columns of numbers.
@@ -354,7 +357,11 @@ class Tables(Mapping[str, ColumnTable]):
         return pa.concat_tables([table.to_arrow() for table in self.values()])
 
     def __repr__(self) -> str:
-        return f"<Tables of {len(self)} columns, {len(self.classes)} classes>"
+        return f"<Tables of {counted(len(self), 'column')}, {counted(len(self.classes), 'class', 'classes')}>"
+
+    def _repr_html_(self) -> str:
+        shown = [self[column]._repr_html_() for column in list(self)[:MAX_TABLES]]
+        return section("tables", *shown, more(len(self) - len(shown), "columns"))
 
     def __str__(self) -> str:
         shown = [str(self[column]) for column in list(self)[:MAX_TABLES]]

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from naively.data.html import more, paragraph, section, table_html
-from naively.data.names import Names
+from naively.data.names import Names, counted
 
 if TYPE_CHECKING:
     from naively.model.model import Model
@@ -34,8 +34,8 @@ def as_html(model: Model) -> str:
     left_out = list(model.chosen.left_out.items())
     parts = [
         paragraph(
-            f"Model of {model.target!r}: {rows:,} rows, {len(model.classes)} classes, {len(model.schema.names):,} "
-            f"columns, {tuned}"
+            f"Model of {model.target!r}: {counted(rows, 'row')}, {counted(len(model.classes), 'class', 'classes')}, "
+            f"{counted(len(model.schema.names), 'column')}, {tuned}"
         ),
         table_html(["class", "weight", "prior"], classes),
         more(len(model.classes) - MAX_LINES, "classes"),

@@ -13,7 +13,7 @@ import numpy as np
 
 from naively._kernels.types import Floats
 from naively.data.kinds import Kind
-from naively.data.names import select
+from naively.data.names import counted, select
 from naively.errors import SchemaError
 from naively.families import Dropped, Family, Presence
 from naively.schema.schema import Block, Schema, name_of_part
@@ -37,6 +37,9 @@ class Chosen:
             for name in block.names:
                 families[name] = "; ".join(filter(None, [families.get(name), str(block.family)]))
         return {name: families.get(name) or f"left out: {self.left_out[name]}" for name in self.schema.names}
+
+    def __repr__(self) -> str:
+        return f"<Chosen of {counted(len(self.schema.names), 'column')}, {len(self.left_out)} not used>"
 
     def __str__(self) -> str:
         width = max((len(name) for name in self.schema.names), default=0)
@@ -115,13 +118,13 @@ def _family_of(choice: Family | Dropped, counted: Family, given: Family | None) 
 
 def statistic_for(schema: Schema, statistics: Sequence[Statistic], block: Block) -> Statistic:
     """Return the statistic that the family of a chosen block reads, from those that were counted by a schema."""
-    for counted, statistic in zip(schema.blocks, statistics, strict=True):
-        if block.names[0] in counted.names:
-            if counted.family.has_parts:
-                return next(part for role, _, part in counted.family.parts(statistic) if role == block.role)
-            if tuple(block.names) == tuple(counted.names) or counted.family.joint:
+    for counted_block, statistic in zip(schema.blocks, statistics, strict=True):
+        if block.names[0] in counted_block.names:
+            if counted_block.family.has_parts:
+                return next(part for role, _, part in counted_block.family.parts(statistic) if role == block.role)
+            if tuple(block.names) == tuple(counted_block.names) or counted_block.family.joint:
                 return _part(statistic, block)
-            position = {name: j for j, name in enumerate(counted.names)}
+            position = {name: j for j, name in enumerate(counted_block.names)}
             order = np.array([position[name] for name in block.names], dtype=np.intp)
             return _part(statistic.take_columns(order), block)
     raise KeyError(block.names[0])

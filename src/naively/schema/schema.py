@@ -13,7 +13,7 @@ from functools import cached_property
 from typing import Any, get_args
 
 from naively.data.kinds import Kind
-from naively.data.names import Names, Numbered
+from naively.data.names import Names, Numbered, counted
 from naively.data.plain import JsonObject
 from naively.data.views import Codes, Texts
 from naively.errors import SchemaError
@@ -75,6 +75,9 @@ class Schema:
         """Return the only column of text; None if there is none, or several."""
         names = [name for block in self.blocks if block.family.statistic.view is Texts for name in block.names]
         return names[0] if len(names) == 1 else None
+
+    def __repr__(self) -> str:
+        return f"<Schema of {counted(len(self.names), 'column')} in {counted(len(self.blocks), 'block')}>"
 
     def __str__(self) -> str:
         width = max((len(name) for name in self.names), default=0)

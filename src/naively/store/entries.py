@@ -22,6 +22,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from naively.data.labelled import Classes
+from naively.data.names import counted
 from naively.errors import ConflictError, InputError
 from naively.model.model import Model
 from naively.schema.schema import Schema
@@ -95,6 +96,11 @@ class Entry:
     is_current: bool = True
     note: str = ""
     before: PredictedBefore | None = None
+
+    def __repr__(self) -> str:
+        source = f", source {self.source!r}" if self.source else ""
+        undone = "" if self.is_current else ", undone"
+        return f"<Entry {self.id[:8]}: {self.act} of {counted(self.rows, 'row')}, {self.time}{source}{undone}>"
 
 
 class StoredEntry(NamedTuple):

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any, Self
 
 from naively.data.labelled import Label, LabelledRows, LabelsLike, WeightLike, relabelled
-from naively.data.names import Names, listed
+from naively.data.names import Names, counted, listed
 from naively.data.read import TableLike
 from naively.errors import InputError, LeftOutWarning, RepeatedRowsWarning, warn_user
 from naively.model.calibrate import Tuning
@@ -660,8 +660,7 @@ class Ledger:
         self.close()
 
     def __repr__(self) -> str:
-        n = self._sum.head.entries
-        return f"<Ledger {str(self.path)!r}, {n} {'entry' if n == 1 else 'entries'}>"
+        return f"<Ledger {str(self.path)!r}, {counted(self._sum.head.entries, 'entry', 'entries')}>"
 
     def _repr_html_(self) -> str:
         return as_html(self.path, self.model(), self.log())

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from naively.data.html import more, paragraph, section, table_html
+from naively.data.names import counted
 from naively.model.model import Model
 from naively.model.render_html import as_html as model_html
 from naively.store.entries import Entry
@@ -29,7 +30,7 @@ def as_html(path: Path, model: Model, entries: Sequence[Entry]) -> str:
     n = len(entries)
     return section(
         "ledger",
-        paragraph(f"Ledger {path}, {n:,} {'entry' if n == 1 else 'entries'}"),
+        paragraph(f"Ledger {path}, {counted(n, 'entry', 'entries')}"),
         table_html(["time", "act", "source", "comment", "rows"], lines, n_left=4),
         more(n - len(newest), "entries"),
         model_html(model),
