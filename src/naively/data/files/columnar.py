@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import re
 from collections.abc import Iterator, Sequence
 from datetime import date, datetime, time
 from typing import TYPE_CHECKING, Any, BinaryIO
@@ -22,6 +23,7 @@ from naively.errors import InputError
 if TYPE_CHECKING:
     import pyarrow as pa
 
+_PANDAS_INDEX = re.compile(r"__index_level_\d+__")  # the name that pandas gives an index without a name
 ARROW_FILE = b"ARROW1"  # how a file of Arrow begins; else it is a stream
 
 
@@ -30,8 +32,8 @@ def read_columnar(
 ) -> Iterator[pa.RecordBatch]:
     """Yield the rows in batches.
 
-    Unless `raw`, strings of Parquet that repeat are codes of a dictionary, and texts of SQLite that are dates are
-    dates.
+    Unless `raw`, strings of Parquet that repeat are codes of a dictionary, an index without a name that pandas has
+    written into Parquet is left out, and texts of SQLite that are dates are dates.
     """
     import pyarrow as pa
 
@@ -57,7 +59,9 @@ def _read_parquet(file: DataFile, types: Types, raw: bool, progress: ReadProgres
 
     with pq.ParquetFile(file.path, read_dictionary=[] if raw else _dictionary_columns(file, types)) as parquet:
         n_read = 0
-        for batch in parquet.iter_batches(MAX_ROWS):
+        names = parquet.schema_arrow.names
+        columns = names if raw else [name for name in names if not _PANDAS_INDEX.fullmatch(name)]
+        for batch in parquet.iter_batches(MAX_ROWS, columns=None if columns == names else columns):
             n_read += batch.num_rows
             progress.rows(n_read, parquet.metadata.num_rows)
             yield batch
