@@ -11,7 +11,9 @@ import pandas as pd
 import pytest
 
 import naively as nb
+from naively.data.labelled import read_labelled
 from naively.evaluation.scored_rows import score_rows
+from naively.model.without_row import without_counted_row
 from naively.statistics import row_hashes
 
 
@@ -61,11 +63,60 @@ def test_some_of_both() -> None:
     np.testing.assert_allclose(scored.log_posterior[200:], apart.log_posterior, atol=1e-9)
 
 
+@pytest.mark.parametrize("together", [False, True])
+@pytest.mark.parametrize("n_counted", [1, 2, 40])
+def test_a_few_counted_rows_are_scored_by_the_tuning_of_the_model(n_counted: int, together: bool) -> None:
+    old, new = table(600), table(200, seed=1)
+    model = nb.fit(old, "y", together=together)
+    assert model.tuning is not None
+    assert not model.tuning.is_textbook
+    few = old.iloc[:n_counted]
+    scored = score_rows(model, pd.concat([new, few]), "y")
+    assert scored.n_counted == n_counted
+    np.testing.assert_array_equal(scored.log_posterior[:200], model.log_posterior(new))
+    rows = read_labelled(few, "y", like=model)
+    for i in range(n_counted):
+        row, c = rows.table.take(np.array([i])), int(rows.label_in(model.classes)[i])
+        others = without_counted_row(model, row, c)
+        assert others is not None
+        np.testing.assert_allclose(scored.log_posterior[200 + i], others.log_posterior(row)[0], atol=0.01)
+
+
+def test_a_few_counted_texts_are_scored_by_the_tuning_of_the_model() -> None:
+    rng = np.random.default_rng(0)
+    words = {"spam": ["cheap", "pills", "now", "buy", "cash"], "ham": ["lunch", "noon", "now", "home", "team"]}
+    labels = ["spam", "ham"] * 200
+    texts = [" ".join(rng.choice([*words[label], "the", "a"], rng.integers(2, 12))) for label in labels]
+    model = nb.fit(texts, labels)
+    scored = score_rows(model, texts[:7], labels[:7])
+    assert scored.n_counted == 7
+    for i in range(7):
+        rows = read_labelled(texts[i : i + 1], labels[i : i + 1], like=model)
+        others = without_counted_row(model, rows.table, model.classes.index(labels[i]))
+        assert others is not None
+        np.testing.assert_allclose(scored.log_posterior[i], others.log_posterior(texts[i : i + 1])[0], atol=0.02)
+
+
 @pytest.mark.parametrize(("data", "is_counted"), [(table(600), True), (table(600, seed=1), False)])
 def test_few_hashes(data: Any, is_counted: bool, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(row_hashes, "MAX_HASHES", 50)
     model = nb.fit(table(600), "y")
     assert score_rows(model, data, "y").n_counted == (600 if is_counted else 0)
+
+
+def test_mixed_rows_of_which_few_can_be_checked(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(row_hashes, "MAX_HASHES", 400)
+    old, new = table(1000), table(500, seed=1)
+    model = nb.fit(old, "y")
+    mixed = pd.concat([old, new]).sample(frac=1.0, random_state=2)
+    scored = score_rows(model, mixed, "y")
+    assert scored.n_counted == 400
+    assert scored.n_checked == scored.is_scored.sum()
+    assert 500 < scored.n_checked < 700
+    assert "rows that it can check" in scored.origin
+    evaluation = model.evaluate(mixed, "y")
+    assert evaluation.rows == scored.n_checked
+    assert evaluation.accuracy.value == pytest.approx(model.evaluate(table(5000, seed=3), "y").accuracy.value, abs=0.06)
 
 
 def test_batches_and_order(tmp_path: Path) -> None:

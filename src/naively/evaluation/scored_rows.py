@@ -24,6 +24,7 @@ from naively.statistics import NegativeCountError
 from naively.tuning.sample import MAX_HASH, Sample, Sampler
 from naively.tuning.tune import cross_fitted
 
+MIN_CHECKED_ROWS = 200  # that can stand for all rows
 MAX_COUNTED_ROWS = 20_000  # that are left out one by one: estimates a share of 0.9 to within 0.002 (one standard error)
 
 
@@ -36,11 +37,15 @@ class ScoredRows:
     log_posterior, label, weight
         Of each row.
     is_scored
-        False for a counted row that could not be left out: the only one of its class, or one beyond the sample.
+        False for a counted row that could not be left out (the only one of its class, or one beyond the sample), and
+        for a row that could not be checked if only those that could are scored.
     n_counted
         The number of rows that the model has counted; None if it is not known.
     is_left_out
         Whether the counted rows were scored by leave-one-out: one of each class at least must stay.
+    n_checked
+        The number of rows of which it is known whether they were counted, if only these are scored: the rows are a
+        mixture, and nothing can be presumed of the others.
     """
 
     log_posterior: Floats
@@ -49,6 +54,7 @@ class ScoredRows:
     is_scored: Bools
     n_counted: int | None = None
     is_left_out: bool = True
+    n_checked: int | None = None
 
     @property
     def origin(self) -> str:
@@ -62,7 +68,13 @@ class ScoredRows:
             return "the model has counted these rows and no other of their classes: figures are too good"
         if self.n_counted == n:
             return f"the model has counted {'this row' if n == 1 else f'all {n:,} rows'}: figures are leave-one-out"
-        return f"the model has counted {self.n_counted:,} of {n:,} rows: figures of these are leave-one-out"
+        if self.n_checked is not None:
+            return (
+                f"the model has counted {self.n_counted:,} of the {self.n_checked:,} rows that it can check, of {n:,}: "
+                "figures are of the rows that it can check, leave-one-out where it has counted them"
+            )
+        these = "this one" if self.n_counted == 1 else "these"
+        return f"the model has counted {self.n_counted:,} of {n:,} rows: figures of {these} are leave-one-out"
 
 
 def score_rows(
@@ -75,7 +87,8 @@ def score_rows(
 def score_labelled(model: Model, batches: Iterable[LabelledRows], skip_unknown: bool = False) -> ScoredRows:
     """Score rows, those that the model has counted as if it had not.
 
-    Of rows whose hash the model does not hold, what holds for most of the others is presumed. A class that the model
+    Of rows whose hash the model does not hold, what holds for most of the others is presumed. If that turns out wrong,
+    only the others are scored. A class that the model
     does not have is refused; with `skip_unknown`, its rows are left out with a warning.
     """
     n_rows = n_unknown = 0
@@ -110,14 +123,21 @@ def score_labelled(model: Model, batches: Iterable[LabelledRows], skip_unknown: 
     left_out = counted.presumed
     if not left_out.any():
         return replace(scored, n_counted=0)
-    sample = sampler.sample(model.classes)
-    if not left_out[~is_known].any():
-        sample = sample.where(counted_rows(model, sample.table, model.classes, sample.label).is_counted)
-    try:
-        with use_threads(model.n_jobs):
-            return _leave_out(model, scored, left_out, keys, sample, is_all=sampler.max_hash == MAX_HASH)
-    except (NotCountedError, NegativeCountError):  # counted with other weights, or presumed wrongly
-        return scored
+    sample, is_all = sampler.sample(model.classes), sampler.max_hash == MAX_HASH
+    sure = sample.where(counted_rows(model, sample.table, model.classes, sample.label).is_counted)
+    with use_threads(model.n_jobs):
+        try:
+            return _leave_out(model, scored, left_out, keys, sample if left_out[~is_known].any() else sure, is_all)
+        except (NotCountedError, NegativeCountError):  # counted with other weights, or presumed wrongly
+            pass
+        n_checked = int(is_known.sum())
+        if MIN_CHECKED_ROWS <= n_checked < len(is_known):
+            try:
+                checked = _leave_out(model, scored, is_counted, keys, sure, is_all)
+                return replace(checked, is_scored=checked.is_scored & is_known, n_checked=n_checked)
+            except (NotCountedError, NegativeCountError):
+                pass
+    return scored
 
 
 def _leave_out(

@@ -63,6 +63,7 @@ def evaluate_training(
             with use_threads(model.n_jobs):
                 sample = sample_of(model, X, y, weight, MAX_COUNTED_ROWS)
                 log_posterior, label, weights, _ = cross_fitted(model, sample)
+            origin = "the model has counted these rows: figures are leave-one-out"
         except (NotCountedError, NegativeCountError) as error:
             raise InputError(
                 f"evaluate_training() needs rows that the model has counted, and these were not all: "
@@ -76,7 +77,13 @@ def evaluate_training(
         if not folds:
             raise InputError("time= has too few different times: no row has others before it. Give at least five.")
         log_posterior, label, weights = _predict_folds(model, rows, folds, is_counted=time is None)
-    return Evaluation.of(log_posterior, label, model.classes, weights, **goals)
+        if time is None:
+            origin = (
+                f"the model has counted these rows: each is predicted without its fold of groups ({len(folds)} folds)"
+            )
+        else:
+            origin = f"each of {len(folds)} periods is predicted from the rows before it"
+    return replace(Evaluation.of(log_posterior, label, model.classes, weights, **goals), origin=origin)
 
 
 def cross_validate(

@@ -53,6 +53,7 @@ MAX_WORDS = 9 * 2**14  # distinct words per row, summed over the rows of a sampl
 MAX_CALIBRATED_WORDS = 24 * MAX_WORDS  # the same, of the sample that weights are fitted on
 MIN_ANSWER_ROWS = 100  # from which a column that predicts the class almost perfectly gets a warning
 MAX_SCORES = 2**20  # (row, class) pairs of a sample of texts
+MIN_SHARE_TO_CALIBRATE = 0.5  # of the rows that a model was tuned by: fewer of them cannot take their place
 
 
 def rows_to_keep(schema: Schema) -> int:
@@ -140,7 +141,7 @@ def cross_fitted(model: Model, sample: Sample) -> CrossFitted:
     """Return predictions for a sample, under the current families.
 
     Each row is scored as if it had not been counted, and calibrated by the other folds, unless the model is the
-    textbook.
+    textbook. A sample that is too small for that is calibrated by the tuning of the model.
     """
     return _cross_fitted(model, _Scored(LooScorer(model.with_tuning(None), sample)))
 
@@ -170,14 +171,17 @@ def _cross_fitted(model: Model, scored: _Scored) -> CrossFitted:
         if model.tuning is None or model.tuning.is_textbook:
             problem, log_posterior = _textbook(scorer, textbook)
         else:
-            log_posterior = _textbook(scorer, textbook)[1]
-            rows = _judge(scorer, log_posterior, _features_under(scorer, model.tuning, textbook))
-            problem, calibration = rows.problem, rows.plain
+            features = _features_under(scorer, model.tuning, textbook)
             evidence = table_evidence(scorer) if model.tuning.table_weights else None
-            if evidence is not None:
-                calibration = calibrated(evidence, rows, len(set(model.tuning.table_weights)) > 1)[0]
-            log_posterior = calibration.log_posterior
-            kind = np.repeat(kind, scorer.sample.n_parts[kind])
+            if len(kind) < MIN_SHARE_TO_CALIBRATE * model.tuning.rows:
+                problem, log_posterior = _as_tuned(scorer, features, model.tuning, evidence)
+            else:
+                rows = _judge(scorer, _textbook(scorer, textbook)[1], features)
+                problem, calibration = rows.problem, rows.plain
+                if evidence is not None:
+                    calibration = calibrated(evidence, rows, len(set(model.tuning.table_weights)) > 1)[0]
+                log_posterior = calibration.log_posterior
+                kind = np.repeat(kind, scorer.sample.n_parts[kind])
     log_posterior = with_floor(_under_prior(model, log_posterior, problem.base), model.floor)
     return CrossFitted(log_posterior, problem.label, problem.weight, kind)
 
@@ -368,6 +372,19 @@ def _textbook(scorer: LooScorer, features: Features) -> tuple[Problem, Floats]:
     """Return the usable rows, and their log posteriors by the textbook."""
     problem = scorer.problem(features.summed_pieces())
     return problem, log_softmax(problem.scores(0.0, np.ones(len(problem.evidence))))
+
+
+def _as_tuned(scorer: LooScorer, features: Features, tuning: Tuning, tables: Floats | None) -> tuple[Problem, Floats]:
+    """Return the usable rows, and their log posteriors by the weights and offsets of a tuning."""
+    problem = scorer.problem(features.pieces())
+    keys, scale = features.keys(), [1.0] * len(features.keys())
+    keys += [word.key for word in features.words]
+    scale += [word.typical_length**word.length_exponent for word in features.words]
+    weight = np.array([tuning.weights.get(key, tuning.default_weight) for key in keys]) / scale
+    scores = problem.scores(tuning.offset(scorer.model.classes), weight)
+    if tables is not None:
+        scores += np.tensordot(tuning.table_weights, tables, axes=1)
+    return problem, log_softmax(scores)
 
 
 def _judge(scorer: LooScorer, textbook: Floats, features: Features) -> TableRows:
