@@ -44,3 +44,10 @@ def test_an_evaluation_of_chinese_classes_is_aligned() -> None:
     )
     lines = str(evaluation).split("\n\n")[2].splitlines()
     assert len({cell_len(line) for line in lines}) == 1
+
+
+def test_a_long_list_of_offsets_says_how_many_more() -> None:
+    classes = tuple(f"c{i}" for i in range(30))
+    model = naively.fit({"x": [float(i) for i in range(60)]}, [*classes, *classes], tune=False)
+    tuned = model.with_tuning(naively.Tuning(offsets=dict.fromkeys(classes, 0.5), default_weight=0.5))
+    assert "and 10 more" in describe_tuning(tuned)

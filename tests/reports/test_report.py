@@ -165,3 +165,16 @@ def test_rows_are_chosen_as_they_are_explained() -> None:
     truth, right = titles["A sure prediction that is right"]
     assert right.answer == truth
     assert abs(titles["An unsure prediction"][1].total) < abs(right.total)
+
+
+def test_baselines_are_those_of_the_evaluation() -> None:
+    rng = np.random.default_rng(0)
+    table = {"x": rng.normal(size=90), "y": rng.choice(["no", "yes"], 90, p=[0.7, 0.3])}
+    model = nb.fit(table, "y")
+    baseline = model.evaluate(table, "y").baseline
+    page = nb.report(model, table).html
+    cells = re.findall(r"<tr><td>([\w -]+)<span class='note'>.*?</td>.*?<td class=\"number\">([^<]*)</td></tr>", page)
+    shown = dict(cells)
+    assert shown["Brier score"] == f"{baseline['brier']:.4f}"
+    assert shown["log-loss"] == f"{baseline['log_loss']:.4f}"
+    assert set(shown) >= {"accuracy", "balanced accuracy", "F1", "MCC", "calibration error"}

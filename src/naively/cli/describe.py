@@ -62,7 +62,9 @@ def describe_tuning(model: Model) -> str:
     offsets = [(str(label), format_number(offset, "+.4g")) for label, offset in tuning.offsets.items()]
     tables = [describe_importance(model) if tuning.importance else _describe_weights(model, tuning)]
     if offsets:
-        tables += ["", format_table(("class", "offset"), offsets[:MAX_LINES], right=("offset",))]
+        if (n_more := len(offsets) - MAX_LINES) > 0:
+            offsets[MAX_LINES:] = [(f"and {n_more:,} more", "")]
+        tables += ["", format_table(("class", "offset"), offsets, right=("offset",))]
     if tuning.together:
         tables += ["", describe_together(tuning)]
     return "\n".join(tables)

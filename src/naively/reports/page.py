@@ -210,7 +210,7 @@ def _header(model: Model, evaluation: Evaluation | None) -> str:
     report = {} if model.tuning is None else model.tuning.report
     if evaluation is not None:
         value, interval = sections.with_interval(evaluation.accuracy, is_share=True)
-        share = float(evaluation.confusion.sum(axis=1).max() / max(float(evaluation.confusion.sum()), 1e-300))
+        share = evaluation.baseline["accuracy"]
         tiles.append(sections.tile(value, f"right ({interval}); always the same class: {100 * share:.1f} %"))
         value, interval = sections.with_interval(evaluation.log_loss, is_share=False)
         tiles.append(sections.tile(f"{evaluation.log_loss.value:.3f}", f"log-loss ({interval})"))

@@ -34,7 +34,7 @@ def most_frequent_values(curve: ColumnCurve) -> list[int]:
 def _draw_bars(curve: ColumnCurve, classes: Sequence[int], title: str) -> str:
     width = DISTRIBUTION_WIDTH
     values, marks = most_frequent_values(curve), curve.grid.marks or ()
-    label_width = 0.38 * width
+    label_width = 0.4 * width
     scale = (width - label_width - 44) / max(float(curve.density[values][:, classes].max(initial=0.0)), 1e-12)
     parts: list[str] = []
     y = 4.0

@@ -11,6 +11,7 @@ import numpy as np
 
 from naively._kernels.types import Floats
 from naively.data.labelled import Label
+from naively.data.names import counted
 from naively.data.text_table import format_number
 from naively.errors import InputError
 from naively.evaluation import Estimate, Evaluation
@@ -79,6 +80,17 @@ def bar(share: float, style: str = "neutral") -> str:
     return f'<div class="bar"><i class="{style}" style="width:{100 * min(max(share, 0.0), 1.0):.2f}%"></i></div>'
 
 
+FIGURES = (  # title, meaning, name in an evaluation, whether it is a share
+    ("accuracy", "share of the rows that are right", "accuracy", True),
+    ("balanced accuracy", "mean over the classes", "balanced_accuracy", True),
+    ("F1", "of precision and recall, mean over the classes", "f1", False),
+    ("MCC", "correlation of classes and predictions", "mcc", False),
+    ("log-loss", "surprise per row, in nats; lower is better", "log_loss", False),
+    ("Brier score", "squared error of the probabilities; lower is better", "brier", False),
+    ("calibration error", "distance of probabilities from shares", "calibration_error", False),
+)
+
+
 def percent(share: float) -> str:
     """Return a share as text with three digits."""
     return "–" if math.isnan(share) else f"{100 * share:.3g} %"
@@ -135,33 +147,16 @@ def quality_section(model: Model, evaluation: Evaluation | None, source: str) ->
             "The figures are too good if rows belong together. The baseline knows only the class shares.",
             table(("figure", "model", "baseline"), rows, (1, 2)),
         )
-    share = evaluation.confusion.sum(axis=1) / max(float(evaluation.confusion.sum()), 1e-300)
-    with np.errstate(divide="ignore", invalid="ignore"):
-        entropy = -float(np.nansum(share * np.log(share)))
-    brier = 1.0 - float(np.square(share).sum())
-    n_present = int((share > 0).sum())
-    figures = [
-        ("accuracy", "share of the rows that are right", evaluation.accuracy, True, percent(float(share.max()))),
-        (
-            "balanced accuracy",
-            "mean over the classes",
-            evaluation.balanced_accuracy,
-            True,
-            percent(1 / max(n_present, 1)),
-        ),
-        ("log-loss", "surprise per row, in nats; lower is better", evaluation.log_loss, False, f"{entropy:.4f}"),
-        ("Brier score", "squared error of the probabilities; lower is better", evaluation.brier, False, f"{brier:.4f}"),
-        ("calibration error", "distance of probabilities from shares", evaluation.calibration_error, False, ""),
-    ]
-    rows_of_figures = [
-        (f"{name}<span class='note'>{meaning}</span>", f"<b>{a}</b>", b, baseline)
-        for name, meaning, estimate, is_share, baseline in figures
-        for a, b in [with_interval(estimate, is_share)]
-    ]
+    rows_of_figures = []
+    for title, meaning, name, is_share in FIGURES:
+        value, interval = with_interval(getattr(evaluation, name), is_share)
+        baseline = evaluation.baseline[name]
+        shown = percent(baseline) if is_share else format_number(baseline)
+        rows_of_figures.append((f"{title}<span class='note'>{meaning}</span>", f"<b>{value}</b>", interval, shown))
     return section(
         "How good it is",
-        f"Measured on {evaluation.rows:,} rows{source}. The interval is that of 95 %. "
-        "The baseline predicts the class shares of these rows, and as a class the most frequent one.",
+        f"Measured on {counted(evaluation.rows, 'row')}{source}. The interval is that of 95 %. "
+        "The baseline gives every row the class shares as probabilities, and the most frequent class as its answer.",
         table(("figure", "model", "95 %", "baseline"), rows_of_figures, (1, 2, 3)),
         _by_class(model, evaluation),
     )
@@ -429,6 +424,8 @@ def settings_section(model: Model) -> str:
     if offsets:
         position = {label: c for c, label in enumerate(model.classes)}
         rows = [(f"{dot(position.get(label, 0))}{bdi(label)}", number(b)) for label, b in offsets[:MAX_CLASSES]]
+        if (n_more := len(offsets) - MAX_CLASSES) > 0:
+            rows.append((f"and {n_more:,} more", ""))
         parts.append(
             f'<div style="margin-top:1.5rem"><h3>Class offsets</h3>{table(("class", "offset"), rows, (1,))}</div>'
         )

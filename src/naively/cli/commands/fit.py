@@ -222,11 +222,12 @@ def _refuse_conflicts(
 def _report(model: Model, summary: BatchSummary) -> str:
     """Return what was learnt: rows, classes, columns and the expected quality."""
     from naively.cli.describe import describe_classes, describe_columns, describe_quality
+    from naively.data.names import counted
 
     n_rows, n_classes = int(model.class_weights.rows.sum()), len(model.classes)
-    of_all = f" of {summary.n_rows:,}" if n_rows < summary.n_rows else ""
+    learnt = f"{n_rows:,} of {summary.n_rows:,} rows" if n_rows < summary.n_rows else counted(n_rows, "row")
     parts = [
-        f"Learnt {model.target!r} from {n_rows:,}{of_all} rows.",
+        f"Learnt {model.target!r} from {learnt}.",
         describe_classes(model),
         describe_columns(model, summary.n_missing),
         describe_quality(model),
