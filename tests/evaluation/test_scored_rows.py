@@ -112,6 +112,7 @@ def test_mixed_rows_of_which_few_can_be_checked(monkeypatch: pytest.MonkeyPatch)
     scored = score_rows(model, mixed, "y")
     assert scored.n_counted == 400
     assert scored.n_checked == scored.is_scored.sum()
+    assert scored.n_checked is not None
     assert 500 < scored.n_checked < 700
     assert "rows that it can check" in scored.origin
     evaluation = model.evaluate(mixed, "y")
