@@ -86,8 +86,24 @@ def test_the_model_is_never_overwritten(arguments: str, output: str) -> None:
     Path("link").symlink_to("m.naively")
     before = Path("m.naively").read_bytes()
     result = run(f"{arguments} --format csv -o {output} --force")
-    assert (result.exit_code, "is the model itself" in result.stderr) == (2, True)
+    assert (result.exit_code, "is read by this command" in result.stderr) == (2, True)
     assert Path("m.naively").read_bytes() == before
+
+
+@pytest.mark.parametrize(
+    ("arguments", "name"),
+    [
+        ("fit d.csv --target play -o d.csv", "d.csv"),
+        ("schema d.csv --target play -o ./d.csv", "d.csv"),
+        ("merge m.naively n.naively -o n.naively", "n.naively"),
+        ("copy m.naively m.naively", "m.naively"),
+    ],
+)
+def test_what_a_command_reads_is_never_replaced_by_something_else(arguments: str, name: str) -> None:
+    before = Path(name).read_bytes()
+    result = run(f"{arguments} --force")
+    assert (result.exit_code, "is read by this command" in result.stderr) == (2, True)
+    assert Path(name).read_bytes() == before
 
 
 def test_an_error_leaves_the_existing_file() -> None:

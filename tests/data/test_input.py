@@ -156,7 +156,7 @@ def test_labels_that_cannot_be_used(label: Any, words: list[str]) -> None:
         (pa.table([pa.array([1, 2, 3])] * 2, names=["a", "a"]), ["more than once: a", "Rename"]),
         (np.zeros((0, 2)), ["0 rows but 3 labels"]),
         ({"a": []}, ["0 rows but 3 labels"]),
-        (None, ["cannot read a NoneType", "NumPy array"]),
+        (None, ["data of type NoneType cannot be read", "NumPy array"]),
         ("mail.csv", ["mail.csv: there is no such file"]),
     ],
 )

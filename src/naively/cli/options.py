@@ -222,7 +222,7 @@ def refuse_output(output: str | Path, force: bool, *inputs: str) -> None:
     if not path.absolute().parent.is_dir():
         raise click.UsageError(f"{path}: there is no such folder.")
     if path.exists() and any(os.path.exists(name) and path.samefile(name) for name in inputs):
-        raise click.UsageError(f"{path} is the model itself. Give another name.")
+        raise click.UsageError(f"{path} is read by this command. Give another name.")
     if path.exists() and not force:
         raise click.UsageError(f"{path} already exists. Give --force to overwrite it, or another name.")
 

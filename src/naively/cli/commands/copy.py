@@ -25,7 +25,7 @@ def command(model: str, to: Path, is_damaged: bool, force: bool, comment: str, a
     """
     if comment and not is_damaged:
         raise click.UsageError("--comment needs --salvage.")
-    options.refuse_output(to, force)
+    options.refuse_output(to, force, model)
 
     from naively.cli.output import print_json
     from naively.data.names import counted

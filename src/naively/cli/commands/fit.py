@@ -112,7 +112,7 @@ def command(
     naively fit visits.csv --target ill --group patient --test-share 0.2 -o ill.naively
     naively fit part1.csv --target income --schema schema.json --no-tune --keep-sample -o part1.naively
     """
-    options.refuse_output(output, force)
+    options.refuse_output(output, force, *data.names)
     if test is not None and test_share is not None:
         raise click.UsageError("give --test or --test-share, not both.")
     if remember_rows and test_share is not None:

@@ -23,7 +23,7 @@ def command(models: tuple[str, ...], output: Path, force: bool, as_json: bool) -
     \b
     naively merge anna.naively ben.naively -o both.naively
     """
-    options.refuse_output(output, force)
+    options.refuse_output(output, force, *models)
 
     from naively.cli.describe import model_data
     from naively.cli.output import print_json

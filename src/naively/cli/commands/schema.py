@@ -47,7 +47,7 @@ def command(
     naively merge 1.naively 2.naively -o failed.naively
     naively tune failed.naively
     """
-    options.refuse_output(output, force)
+    options.refuse_output(output, force, *data.names)
     family_names = dict(options.parse_family(item) for item in families)
 
     from naively.cli.hints import BatchSummary
