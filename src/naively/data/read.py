@@ -57,8 +57,8 @@ def read(X: TableLike) -> Table:
     if hasattr(X, "__array__"):
         return _read_array(np.asarray(X))
     raise InputError(
-        f"data of type {type(X).__name__} cannot be read: give a NumPy array, a SciPy sparse matrix, a frame (pandas, polars, "
-        "pyarrow, …) or a mapping from column name to values."
+        f"data of type {type(X).__name__} cannot be read: give a NumPy array, a SciPy sparse matrix, a frame (pandas, "
+        "polars, pyarrow, …) or a mapping from column name to values."
     )
 
 
