@@ -235,7 +235,7 @@ LABELS: list[list[Any]] = [
 @pytest.mark.parametrize("label", LABELS, ids=repr)
 def test_labels_come_back_as_they_were_given(label: list[Any]) -> None:
     kind = {int: "uint64", str: "string", bool: "boolean"}[type(label[0])]
-    pandas_kind = {"uint64": "UInt64"}.get(kind, kind)
+    pandas_kind: Any = {"uint64": "UInt64"}.get(kind, kind)
     forms: dict[str, Any] = {
         "list": label,
         "objects": np.array(label, dtype=object),
