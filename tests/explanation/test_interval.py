@@ -108,3 +108,17 @@ def test_gaussian_interval_agrees_with_refitted_samples() -> None:
     assert line.low is not None
     assert line.high is not None
     assert (line.high - line.low) / 3.92 == pytest.approx(np.std(log_odds), rel=0.15)
+
+
+def test_no_interval_of_an_explanation_excludes_its_line() -> None:
+    """Rounding must not do it either: zero counts and small pseudo-counts, times the number of occurrences."""
+    generator = np.random.default_rng(0)
+    words = np.array([f"w{i}" for i in range(300)])
+    texts = [" ".join(words[np.minimum(generator.zipf(1.4, 40), 300) - 1]) for _ in range(120)]
+    label = generator.choice(["a", "b", "c"], 120)
+    for alpha in (1e-9, 1e-5, 1e-3, 0.1):
+        model = nb.fit(texts, label, columns=nb.Text(alpha=alpha), tune=False)
+        for explanation in model.explain(texts[:30], leave_out=False):
+            for line in explanation.contributions:
+                assert not line.low > line.log_odds
+                assert not line.high < line.log_odds

@@ -152,7 +152,8 @@ def intervals_of(terms: Sequence[Term]) -> list[tuple[float, float]]:
     intervals = []
     for term in terms:
         if isinstance(term.posterior, Beta):
-            intervals.append(spread[term.posterior])
+            low_end, high_end = spread[term.posterior]
+            intervals.append((min(low_end, term.log_odds), max(high_end, term.log_odds)))  # up to rounding
         else:
             half_width = float("nan") if term.posterior is None else Z * term.posterior
             intervals.append((term.log_odds - half_width, term.log_odds + half_width))
