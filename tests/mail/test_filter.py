@@ -81,6 +81,20 @@ def test_forged_headers_are_removed() -> None:
     assert output == b"X-Naively: spam\nSubject: x\n\nX-Naively: in the body\n"
 
 
+@pytest.mark.parametrize(
+    ("mail", "clean"),
+    [
+        (b"Subject: a\r\rb\nX-Naively: ham\nTo: c\n\nbody\n", b"Subject: a\r\rb\nTo: c\n\nbody\n"),
+        (b"Subject: a\rX-Naively: ham\nTo: c\n\nbody\n", b"Subject: a\nTo: c\n\nbody\n"),
+        (b"A: 1\n\rb\nX-Naively: ham\n\nbody\n", b"A: 1\n\rb\n\nbody\n"),
+        (b"X-Naively: a\rX-Naively: b\rA: 1\rX-Naively: c\r\rX-Naively: d", b"A: 1\r\rX-Naively: d"),
+        (b"A: 1\r\r\nX-Naively: a\r\nX-Naively: b\r\n\r\nX-Naively: c", b"A: 1\r\r\n\r\nX-Naively: c"),
+    ],
+)
+def test_forged_headers_are_removed_whether_or_not_cr_ends_a_line(mail: bytes, clean: bytes) -> None:
+    assert with_headers(mail, [], [NAME]) == clean
+
+
 def test_no_header_can_be_injected() -> None:
     line = header_of(ANSWER, [Reason("a\r\nX-Evil: 1\n\nbody\x00\u2028caf\xe9", 1.0)])
     output = with_headers(b"Subject: x\n\nbody\n", [(NAME, line)], [NAME])

@@ -54,8 +54,8 @@ def socket_path(model_path: Path) -> Iterator[Path]:
     loop.close()
 
 
-def ask(path: Path, command: str, mail: bytes = b"", *headers: str) -> tuple[str, dict[str, str], bytes]:
-    """Send one request; return the status line, the headers and the content."""
+def exchange(path: Path, command: str, mail: bytes = b"", *headers: str) -> bytes:
+    """Send one request; return the response."""
     import socket
 
     with socket.socket(socket.AF_UNIX) as client:
@@ -66,6 +66,12 @@ def ask(path: Path, command: str, mail: bytes = b"", *headers: str) -> tuple[str
         response = b""
         while part := client.recv(1 << 16):
             response += part
+    return response
+
+
+def ask(path: Path, command: str, mail: bytes = b"", *headers: str) -> tuple[str, dict[str, str], bytes]:
+    """Send one request; return the status line, the headers and the content."""
+    response = exchange(path, command, mail, *headers)
     head, _, content = response.partition(b"\r\n\r\n")
     status, *rest = head.decode().split("\r\n")
     return status, dict(line.split(": ", 1) for line in rest if line), content
@@ -121,8 +127,26 @@ def test_a_user_is_a_name_and_never_a_path(socket_path: Path) -> None:
     assert ask(socket_path, "CHECK", spam, "User: nobody")[0] == "SPAMD/1.5 70 EX_SOFTWARE"
 
 
+@pytest.mark.parametrize("user", ["nobody", "../mail"])
+@pytest.mark.parametrize("command", ["CHECK", "SYMBOLS", "REPORT", "PROCESS", "HEADERS", "TELL"])
+def test_an_error_ends_within_its_headers(socket_path: Path, user: str, command: str) -> None:
+    """spamc writes the content of a complete response in place of the mail, whatever its status."""
+    response = exchange(socket_path, command, make_mail("spam", 1000), f"User: {user}", "Remove: local")
+    status, *rest = response.split(b"\r\n")
+    assert status in (b"SPAMD/1.5 67 EX_NOUSER", b"SPAMD/1.5 70 EX_SOFTWARE")
+    assert rest[0].startswith(b"Error: ")
+    assert rest[1:] == [b""]
+
+
 @pytest.mark.parametrize(
-    "request_line", ["GET / HTTP/1.1", "CHECK", "EVIL SPAMC/1.5", "CHECK SPAMC/1.5\r\nContent-length: x"]
+    "request_line",
+    [
+        "GET / HTTP/1.1",
+        "CHECK",
+        "EVIL SPAMC/1.5",
+        "CHECK SPAMC/1.5\r\nContent-length: x",
+        "CHECK SPAMC/1.5\r\nCompress: zlib",
+    ],
 )
 def test_bad_requests_are_refused(socket_path: Path, request_line: str) -> None:
     import socket
@@ -130,7 +154,9 @@ def test_bad_requests_are_refused(socket_path: Path, request_line: str) -> None:
     with socket.socket(socket.AF_UNIX) as client:
         client.connect(str(socket_path))
         client.sendall(request_line.encode() + b"\r\n\r\n")
-        assert client.recv(100).startswith(b"SPAMD/1.5 64 EX_USAGE")
+        response = client.recv(1000)
+        assert response.startswith(b"SPAMD/1.5 64 EX_USAGE")
+        assert b"\r\n\r\n" not in response
     assert ask(socket_path, "PING")[0] == "SPAMD/1.5 0 PONG"
 
 
@@ -155,6 +181,13 @@ def test_spamc(socket_path: Path, model_path: Path) -> None:
         assert model.positions([read(new)])[0] is not None
     assert b"successfully" in spamc(new, "-L", "forget")[1]
     assert spamc(spam, path=socket_path.parent / "none")[1] == spam  # the server is down
+    for arguments in (["-u", "nobody"], ["-u", "../mail"], ["-u", "nobody", "--headers"]):
+        assert spamc(spam, *arguments)[1] == spam  # the response is an error
+    for part in (b"a\r\rb", b"a\n\rb", b"a\r\r\nb"):
+        odd = b"Subject: " + part + b"\nTo: c\n\nbody\n"
+        names = ["X-Naively", "X-Spam-Flag", "X-Spam-Status", "X-Spam-Score"]
+        assert with_headers(spamc(odd, "--headers")[1], [], names) == odd
+    assert spamc(spam + b"a\0b\n", "--headers")[1] == spam + b"a\0b\n"
 
 
 def test_a_model_is_tuned_in_the_background(socket_path: Path) -> None:

@@ -19,6 +19,7 @@ from typing import NamedTuple
 
 from naively.errors import InputError
 from naively.mail.header import NAME
+from naively.mail.lines import head_length
 from naively.mail.model import SPAM, Answer, MailModel
 from naively.mail.reader import Mail, read
 from naively.mail.sources import files_of_maildir, is_maildir
@@ -222,7 +223,7 @@ def _label(kind: str, before: str | None, data: bytes) -> str | None:
 
 def _says_spam(data: bytes) -> bool:
     """Return whether the filter has called a mail spam: a person has not said anything then."""
-    head = data[: 1 << 16].partition(b"\n\n")[0].lower()
+    head = data[: head_length(data)][: 1 << 16].lower()
     return f"\n{NAME}: {SPAM},".lower().encode() in b"\n" + head
 
 

@@ -1,4 +1,8 @@
-"""The headers of a mail as bytes: where they end, how lines are added and removed, and nothing else is changed."""
+"""The headers of a mail as bytes: where they end, how lines are added and removed, and nothing else is changed.
+
+Programs differ about a CR without an LF: for most it is a character of a line, for some it ends the line. So a mail can
+have two readings, and a forged header is removed from both.
+"""
 
 from __future__ import annotations
 
@@ -34,13 +38,9 @@ def with_headers(data: bytes, headers: Sequence[tuple[str, str]], names: Sequenc
     """
     postmark = _POSTMARK.match(data)
     start = postmark.end() if postmark else 0
-    end = _head_end(data, start)
+    end = start + head_length(data[start:])
     line_end = b"\r\n" if re.match(rb"[^\r\n]*\r\n", data[start : start + 100_000]) else b"\n"
-    forged = re.compile(
-        rb"(?i)(?:^|(?<=[\r\n]))(?:" + b"|".join(re.escape(name.encode()) for name in names) + rb")[ \t]*:"
-        rb"[^\r\n]*(?:" + _LINE_END + rb"[ \t][^\r\n]*)*(?:" + _LINE_END + rb"|$)"
-    )
-    head = forged.sub(b"", data[start:end])
+    head = _without_forged(data[start:end], names)
     first = _FIRST_HEADER.match(head)
     if first is None or (first.end() == len(head) and head):
         return b"".join((data[:start], head, data[end:]))
@@ -48,16 +48,24 @@ def with_headers(data: bytes, headers: Sequence[tuple[str, str]], names: Sequenc
     return b"".join((data[:start], head[: first.end()], new, head[first.end() :], data[end:]))
 
 
-def _head_end(data: bytes, start: int) -> int:
-    """Return where the headers end: behind the line end of the last one."""
-    if data[start : start + 1] in (b"\r", b"\n"):
-        return start
-    match = HEAD_END.search(data, start)
-    if match is None:
-        return len(data)
-    first = re.match(_LINE_END, match.group())
-    assert first is not None  # the match starts with a line end
-    return match.start() + first.end()
+def head_length(data: bytes) -> int:
+    """Return the length of the headers, with the line end of the last one, for programs to which LF ends a line."""
+    if data.startswith((b"\n", b"\r")):
+        return 0
+    end = data.find(b"\n\n") + 1 or len(data)
+    return data.find(b"\n\r\n", 0, end) + 1 or end
+
+
+def _without_forged(head: bytes, names: Sequence[str]) -> bytes:
+    """Return headers without those of given names: lines after an LF, and after a CR those before an empty line."""
+    forged = (
+        rb"(?:" + b"|".join(re.escape(name.encode()) for name in names) + rb")[ \t]*:"
+        rb"[^\r\n]*(?:" + _LINE_END + rb"[ \t][^\r\n]*)*"
+    )
+    lines = rb"(?i)(?:\A|(?<=\n))(?:" + forged + rb"(?:" + _LINE_END + rb"|\Z))+|\r" + forged
+    empty_line = HEAD_END.search(head)
+    end = len(head) if empty_line is None else empty_line.start()
+    return re.sub(lines, lambda match: match[0] if match[0][:1] == b"\r" and match.start() > end else b"", head)
 
 
 def _fold(name: str, value: str, line_end: bytes) -> bytes:

@@ -4,7 +4,8 @@
 
 PING, CHECK, SYMBOLS, REPORT, REPORT_IFSPAM, PROCESS, HEADERS and TELL are known. The server listens on a Unix socket
 that only its owner can open. `User:` selects a model by name from a folder; a name cannot be a path. If anything goes
-wrong, the response is an error, upon which spamc passes the mail on unchanged.
+wrong, the response is an error that ends within its headers. spamc reads no status: it takes the content of any
+complete response for the mail, and passes the mail on unchanged only if the response is incomplete.
 Reference: spamd/PROTOCOL in the sources of Apache SpamAssassin.
 """
 
@@ -22,7 +23,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from naively.errors import InputError
-from naively.mail.lines import HEAD_END, with_headers
+from naively.mail.lines import head_length, with_headers
 from naively.mail.model import Answer, MailModel, Reason
 from naively.mail.reader import read
 from naively.mail.service import N_REASONS, headers_for, learn_if_sure
@@ -95,7 +96,7 @@ class Server:
                     request = await read_request(reader)
                     response = await self._answer(request)
                 except ProtocolError as error:
-                    response = _response(USAGE, [], f"{error}\r\n".encode())
+                    response = _error(USAGE, str(error))
                 writer.write(response)
                 await writer.drain()
         except (ConnectionError, asyncio.IncompleteReadError, TimeoutError, ValueError):
@@ -114,9 +115,9 @@ class Server:
             try:
                 return await asyncio.to_thread(self._respond, request)
             except InputError as error:
-                return _response(NO_USER if "name of a user" in str(error) else SOFTWARE, [], f"{error}\r\n".encode())
+                return _error(NO_USER if "name of a user" in str(error) else SOFTWARE, str(error))
             except Exception as error:
-                return _response(SOFTWARE, [], f"{type(error).__name__}: {error}\r\n".encode("utf-8", "replace"))
+                return _error(SOFTWARE, f"{type(error).__name__}: {error}")
             finally:
                 self._plan_tuning()
 
@@ -144,8 +145,9 @@ class Server:
             return ("\r\n".join(lines) + "\r\n").encode("utf-8", "replace")
         data = with_headers(request.mail, *headers_for(answer, reasons, self.spamassassin))
         if request.command == "HEADERS":
-            end = HEAD_END.search(data)
-            data = data if end is None else data[: end.end()]
+            if b"\0" in data:
+                raise InputError("a mail with a NUL has no HEADERS: spamc would overwrite what follows it.")
+            data = data[: data.find(b"\n", head_length(data)) + 1 or len(data)]
         return data
 
     def _tell(self, model: MailModel, request: Request) -> bytes:
@@ -194,6 +196,8 @@ async def read_request(reader: asyncio.StreamReader) -> Request:
         raise ProtocolError("a header line is too long") from None
     if request.command in ("PING", "SKIP"):
         return request
+    if "compress" in request.headers:
+        raise ProtocolError("compressed mails are not read (spamc -z)")
     length = request.headers.get("content-length")
     if length is None:
         parts, n_bytes = [], 0
@@ -232,6 +236,11 @@ def _response(status: tuple[int, str], headers: list[tuple[str, str]], content: 
     lines = [f"SPAMD/1.5 {status[0]} {status[1]}", f"Content-length: {len(content)}"]
     lines += [f"{name}: {value}" for name, value in headers]
     return ("\r\n".join(lines) + "\r\n\r\n").encode("latin-1", "replace") + content
+
+
+def _error(status: tuple[int, str], message: str) -> bytes:
+    """Return a response without the empty line that ends its headers, so that no client takes it for a mail."""
+    return f"SPAMD/1.5 {status[0]} {status[1]}\r\nError: {' '.join(message.split())}\r\n".encode("utf-8", "replace")
 
 
 def listen(path: Path) -> socket.socket:
