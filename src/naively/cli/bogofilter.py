@@ -94,7 +94,7 @@ def main() -> None:
     try:
         sys.exit(_run(settings))
     except Exception as error:
-        sys.stderr.write(f"{PROGRAM}: {error or type(error).__name__}\n")
+        sys.stderr.write(f"{PROGRAM}: {str(error) or type(error).__name__}\n")
         sys.exit(ERROR_CODE)
 
 

@@ -68,7 +68,7 @@ def run_filter(
         code, headers, names = answer_of_child(work, data, timeout) if hasattr(os, "fork") else work(data)
         output = with_headers(data, headers, names)
     except BaseException as error:
-        code, message = ERROR_CODE, f"{error or type(error).__name__} The mail is unchanged."
+        code, message = ERROR_CODE, f"{str(error) or type(error).__name__} The mail is unchanged."
     _write(program, output, 0 if always_zero else code, message)
 
 
