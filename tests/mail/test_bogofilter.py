@@ -77,6 +77,9 @@ def test_answers(
     bulk = ask("\n".join(names).encode(), "-b", "-t")
     assert [line.split()[:2] for line in bulk[1].splitlines()] == [[names[0], "S"], [names[1], "H"]]
     assert ask(b"", "-t", "-B", *names) == bulk
+    assert bulk[0] == 1  # of the last mail
+    assert ask(b"", "-B", *reversed(names))[0] == 0
+    assert ask(ham, "-e")[0] == 0
 
 
 def test_learning(folder: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
@@ -106,7 +109,10 @@ def test_a_new_model_is_made_by_learning(
     assert run(spam, "-d", str(tmp_path), monkeypatch=monkeypatch, capsys=capsys)[0] == 0
 
 
-@pytest.mark.parametrize("arguments", [["-z"], ["--help"], ["-s", "-n"], ["file"], ["-o", "x"]])
+@pytest.mark.parametrize(
+    "arguments",
+    [["-z"], ["--help"], ["-s", "-n"], ["file"], ["-o", "x"], ["-p", "-M"], ["-p", "-b"], ["a", "-p", "-B"], ["-u", "-S"]],
+)
 def test_other_options_are_refused(
     arguments: list[str], monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

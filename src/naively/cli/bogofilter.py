@@ -3,7 +3,8 @@
     naively-bogofilter -p -e < mail         pass the mail through with X-Bogosity
     naively-bogofilter -s < mail            learn as spam; -n as ham; -Ns and -Sn correct a mistake
 
-Exit codes: 0 spam, 1 ham, 2 unsure, 3 error. Options that are not known here are refused by name.
+Exit codes: 0 spam, 1 ham, 2 unsure, 3 error; of several mails, that of the last one. Options that are not known here
+are refused by name, and so is -p for more than one mail.
 """
 
 from __future__ import annotations
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
 
 PROGRAM = "naively-bogofilter"
 FLAGS = "peSNsnuMbBtTvI:O:d:lo:"
+EXCLUSIVE = ("sn", "sS", "nN", "SN", "us", "un", "uS", "uN", "pM", "pb", "pB")  # as in bogofilter, but for -p
 ERROR_CODE = 3
 HEADER = "X-Bogosity"
 
@@ -61,8 +63,9 @@ def parse(arguments: Sequence[str]) -> Settings:
     values = {flag[1]: value for flag, value in pairs if value}
     flags = frozenset(flag[1] for flag, _ in pairs)
     settings = Settings(flags, sum(flag == "-v" for flag, _ in pairs), values, tuple(names))
-    if {"s", "n"} <= flags:
-        raise OptionError("-s and -n: a mail is learnt as spam or as ham, not as both.")
+    for first, second in EXCLUSIVE:
+        if {first, second} <= flags:
+            raise OptionError(f"-{first} cannot be given with -{second}.")
     if names and "B" not in flags:
         raise OptionError(f"{names[0]}: names of files are given with -B, or on standard input with -b.")
     if "o" in values:
@@ -89,7 +92,7 @@ def main() -> None:
     except OptionError as error:
         sys.stderr.write(f"{PROGRAM}: {error}\n")
         sys.exit(ERROR_CODE)
-    if "p" in settings and not settings.flags & set("bBM"):
+    if "p" in settings:
         _pass_through(settings)
     try:
         sys.exit(_run(settings))
@@ -149,7 +152,7 @@ def _run(settings: Settings) -> int:
         for name, mail, answer in zip(names, mails, answers, strict=True):
             _print(settings, name, answer, model, mail)
             _log(settings, answer)
-    return code_of(answers[0].name) if len(answers) == 1 else 0
+    return code_of(answers[-1].name) if answers and "e" not in settings else 0
 
 
 def _input(settings: Settings) -> Iterator[tuple[str, bytes]]:
