@@ -111,7 +111,17 @@ def test_a_new_model_is_made_by_learning(
 
 @pytest.mark.parametrize(
     "arguments",
-    [["-z"], ["--help"], ["-s", "-n"], ["file"], ["-o", "x"], ["-p", "-M"], ["-p", "-b"], ["a", "-p", "-B"], ["-u", "-S"]],
+    [
+        ["-z"],
+        ["--help"],
+        ["-s", "-n"],
+        ["file"],
+        ["-o", "x"],
+        ["-p", "-M"],
+        ["-p", "-b"],
+        ["a", "-p", "-B"],
+        ["-u", "-S"],
+    ],
 )
 def test_other_options_are_refused(
     arguments: list[str], monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
