@@ -2,6 +2,7 @@
 
 import os
 import shutil
+import stat
 import subprocess
 import sys
 import tempfile
@@ -15,6 +16,7 @@ from tests.support.models import fitted, rows, same
 import naively
 from naively import InputError, Ledger, SchemaError
 from naively.store.compare import disjoint_models
+from naively.store.copy import salvage
 
 
 def write_file(path: Path, *seeds: int, base: Path | None = None) -> Path:
@@ -159,6 +161,23 @@ def test_copy_of_a_file_in_use(tmp_path: Path) -> None:
     assert not (tmp_path / "n-wal").exists()
     with pytest.raises(InputError, match="is the file itself"):
         ledger.copy(path)
+
+
+@pytest.mark.skipif(os.name == "nt", reason="Windows has no such permissions")
+def test_a_copy_of_a_private_file_is_private(tmp_path: Path) -> None:
+    path = write_file(tmp_path / "m", 1)
+    mask = os.umask(0o022)
+    try:
+        for mode, expected in ((0o600, 0o600), (0o640, 0o640), (0o444, 0o644), (0o666, 0o644)):
+            path.chmod(mode)
+            naively.copy(path, tmp_path / "copy", overwrite=True)
+            salvage(path, tmp_path / "salvaged", overwrite=True)
+            for file in ("copy", "salvaged"):
+                assert stat.S_IMODE((tmp_path / file).stat().st_mode) == expected
+    finally:
+        os.umask(mask)
+    with pytest.raises(InputError, match="cannot be read"):
+        naively.copy(tmp_path / "none", path, overwrite=True)
 
 
 def test_links_and_folders(tmp_path: Path) -> None:

@@ -49,13 +49,21 @@ def copy(path: str | Path, to: str | Path, *, overwrite: bool = False) -> None:
     """
     _refuse_same_file(path, to)
     refuse_loss(to, overwrite)
-    with translate_file_errors(path), atomic_write(to) as unfinished:
+    with translate_file_errors(path), atomic_write(to, _mode_of(path)) as unfinished:
         source, target = open_to_read(path), sqlite3.connect(unfinished, isolation_level=None)
         with closing(source), closing(target):
             source.execute("COMMIT")  # the backup reads a state of its own
             source.backup(target)
             target.execute("PRAGMA journal_mode=DELETE")
         load(unfinished)  # refuses a damaged copy
+
+
+def _mode_of(path: str | Path) -> int:
+    """Return who may read and write a file: a copy of a private file is private."""
+    try:
+        return os.stat(path).st_mode & 0o666 | 0o600
+    except OSError as error:
+        raise InputError(f"{path}: cannot be read ({error.strerror}).") from None
 
 
 def _refuse_same_file(path: str | Path, to: str | Path) -> None:
@@ -165,7 +173,7 @@ def _salvage(
     summary = f"{counted(len(recovered), 'entry', 'entries')} recovered, {len(lost)} lost"
     if lost:
         summary += f" (number {listed((str(number) for number, _ in lost), MAX_NUMBERS_LISTED)})"
-    with new_file(to, meta, overwrite) as new:
+    with new_file(to, meta, overwrite, _mode_of(path)) as new:
         for entry in recovered:
             new.append(entry._replace(schema=new.schema_number(log.schema(entry.schema)[0])))
         number = new.schema_number(log.schema(recovered[-1].schema)[0])

@@ -41,10 +41,10 @@ def write_model(
 
 
 @contextmanager
-def new_file(path: str | Path, meta: Meta, overwrite: bool = False) -> Iterator[Log]:
+def new_file(path: str | Path, meta: Meta, overwrite: bool = False, mode: int = 0o666) -> Iterator[Log]:
     """Yield the log of a new file, to append its entries; the file gets its name if the block succeeds."""
     refuse_loss(path, overwrite)
-    with atomic_write(path) as unfinished, translate_file_errors(path), closing(create(unfinished)) as connection:
+    with atomic_write(path, mode) as unfinished, translate_file_errors(path), closing(create(unfinished)) as connection:
         connection.execute("BEGIN")
         write_meta(connection, meta)
         connection.execute("INSERT INTO head VALUES (?, ?)", START)
@@ -77,10 +77,11 @@ def refuse_loss(path: str | Path, overwrite: bool) -> None:
 
 
 @contextmanager
-def atomic_write(path: str | Path) -> Iterator[Path]:
+def atomic_write(path: str | Path, mode: int = 0o666) -> Iterator[Path]:
     """Yield a temporary path in the same folder; move it to `path` if the block succeeds, else remove it.
 
     A link stays, and the file that it points to is replaced. The data is on the disk before the file gets its name.
+    The file gets the permissions of `mode` that the umask of the process allows.
     """
     target = Path(os.path.realpath(path))
     if target.exists() and not target.is_file():
@@ -93,9 +94,9 @@ def atomic_write(path: str | Path) -> Iterator[Path]:
     try:
         os.close(descriptor)
         yield unfinished
-        mask = os.umask(0)
-        os.umask(mask)
-        unfinished.chmod(0o666 & ~mask)  # as any new file; mkstemp's is readable by its owner only
+        umask = os.umask(0)
+        os.umask(umask)
+        unfinished.chmod(mode & ~umask)  # mkstemp's is readable by its owner only
         _sync(unfinished)
         _release(target)
         unfinished.replace(target)
