@@ -161,6 +161,20 @@ def test_a_moved_mail_can_be_moved_and_forgotten_again(model_path: Path) -> None
     assert counts_of(model_path) == before
 
 
+@pytest.mark.parametrize("label", ["", " ", "unsure", "spam\nX-Evil: 1"])
+def test_a_class_has_a_name_that_an_answer_can_show(tmp_path: Path, label: str) -> None:
+    with MailModel(tmp_path / "mail.naively") as model, pytest.raises(InputError, match="name of a class"):
+        model.learn(read_all("spam", 1), label)
+
+
+def test_without_the_class_spam_no_mail_has_a_score_of_spam(tmp_path: Path) -> None:
+    with MailModel(tmp_path / "mail.naively") as model:
+        for label, name in (("spam", "offers"), ("ham", "work")):
+            model.learn(read_all(label, 20), name)
+        for answer in model.answers(read_all("spam", 20, 1000)):
+            assert (answer.name, answer.score) == ("offers", 0.0)
+
+
 def test_a_mail_that_was_never_learnt_is_not_unlearnt(model_path: Path) -> None:
     before = counts_of(model_path)
     with MailModel(model_path) as model:

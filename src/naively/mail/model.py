@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from naively.explanation import Explanation
     from naively.model.model import Model
 
-SPAM = "spam"
+SPAM, UNSURE = "spam", "unsure"
 MIN_MAILS = 20  # of a class; below, every answer is unsure
 MAX_FALSE_ALARMS = 0.001  # share of the ham that is called spam
 MIN_SPAM_PROBABILITY, MIN_OTHER_PROBABILITY = 0.9, 0.9
@@ -80,13 +80,13 @@ class Answer:
 
     @property
     def name(self) -> str:
-        """The class, or "unsure"."""
-        return self.label or "unsure"
+        """The class, or unsure."""
+        return self.label or UNSURE
 
     @property
     def score(self) -> float:
         """A score as SpamAssassin has it: 5 or more is spam. It grows by 1 when the odds grow e-fold."""
-        if self.best is None or (self.label is None and self.probability >= self.threshold):
+        if SPAM not in self.posterior or (self.label is None and self.probability >= self.threshold):
             return 0.0
         return max(-99.0, min(99.0, 5.0 + _logit(self.probability) - _logit(self.threshold)))
 
@@ -174,6 +174,7 @@ class MailModel:
         Taught
             The new entries, and how many mails were new, known and moved from another class.
         """
+        _check_label(label)
         if not mails:
             return Taught()
         X, keys = _table(mails), [mail.key for mail in mails]
@@ -371,6 +372,12 @@ def _threshold(tuning: Tuning | None) -> float:
 def _table(mails: Iterable[Mail]) -> dict[str, list[str]]:
     rows = [mail.columns for mail in mails]
     return {column: [row[name] for row in rows] for name, column in COLUMNS.items()}
+
+
+def _check_label(label: str) -> None:
+    """Refuse a name of a class that an answer could not show."""
+    if not label.strip() or not label.isprintable() or label == UNSURE:
+        raise InputError(f"{label!r} cannot be the name of a class: give a word such as spam, ham or work.")
 
 
 def _check_columns(path: Path, names: Iterable[str]) -> None:
