@@ -56,8 +56,26 @@ ODD_MAILS = {
     "no body": b"Subject: x\n",
     "text": b"hello world",
     "mbox": b"From a@b Mon Jan 1 00:00:00 2024\nSubject: x\n\n>From here\n",
+    "a blank and a CR at the start": b" x\rTo: y\nSubject: z\n\nbody",
+    "a postmark with a CR": b"From a@b Mon\r Jan 1 00:00:00 2024\n x\rTo: y\nSubject: z\n\nbody",
     "empty": b"",
 }
+
+
+PIECES = [
+    b"\r",
+    b"\n",
+    b"\r\n",
+    b" ",
+    b"\t",
+    b"From ",
+    b">From ",
+    b"X-Naively: ham",
+    b"X-Naively",
+    b":",
+    b"To: x",
+    b"y",
+]
 
 
 @pytest.mark.parametrize("name", ODD_MAILS)
@@ -67,11 +85,13 @@ def test_nothing_but_our_header_changes(name: str, line: str) -> None:
     output = with_headers(mail, [(NAME, line)], [NAME])
     assert len(output) > len(mail)
     assert without_ours(output) == mail
+    assert output.startswith(b"X-Naively: ") or b"\nX-Naively: " in output
 
 
-@given(st.binary(max_size=200))
+@given(st.binary(max_size=200) | st.lists(st.sampled_from(PIECES), max_size=30).map(b"".join))
 def test_any_bytes_come_back_when_our_header_is_removed(data: bytes) -> None:
     clean = without_ours(data)
+    assert without_ours(clean) == clean
     assert without_ours(with_headers(clean, [(NAME, "spam, p=1.0")], [NAME])) == clean
 
 

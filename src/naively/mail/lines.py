@@ -1,7 +1,7 @@
 """The headers of a mail as bytes: where they end, how lines are added and removed, and nothing else is changed.
 
 Programs differ about a CR without an LF: for most it is a character of a line, for some it ends the line. So a mail can
-have two readings, and a forged header is removed from both.
+have two readings. A forged header is removed from both, and ours stands behind an LF.
 """
 
 from __future__ import annotations
@@ -12,8 +12,8 @@ from collections.abc import Sequence
 MAX_LINE_CHARACTERS = 76
 _LINE_END = rb"(?>\r\n|\n|\r)"
 HEAD_END = re.compile(_LINE_END + rb"{2}")  # the line end of the last header, and that of the empty line
-_POSTMARK = re.compile(rb">?From [^\r\n]*" + _LINE_END)  # the line before a mail in an mbox
-_FIRST_HEADER = re.compile(rb"(?:[ \t][^\r\n]*" + _LINE_END + rb")*(?![ \t])")
+_POSTMARK = re.compile(rb">?From [^\n]*\n")  # the line before a mail in an mbox
+_FIRST_HEADER = re.compile(rb"(?:[ \t][^\n]*\n)*(?![ \t])")
 
 
 def with_headers(data: bytes, headers: Sequence[tuple[str, str]], names: Sequence[str]) -> bytes:
@@ -50,7 +50,7 @@ def with_headers(data: bytes, headers: Sequence[tuple[str, str]], names: Sequenc
 
 def head_length(data: bytes) -> int:
     """Return the length of the headers, with the line end of the last one, for programs to which LF ends a line."""
-    if data.startswith((b"\n", b"\r")):
+    if data.startswith((b"\n", b"\r\n")):
         return 0
     end = data.find(b"\n\n") + 1 or len(data)
     return data.find(b"\n\r\n", 0, end) + 1 or end
@@ -64,7 +64,7 @@ def _without_forged(head: bytes, names: Sequence[str]) -> bytes:
     )
     lines = rb"(?i)(?:\A|(?<=\n))(?:" + forged + rb"(?:" + _LINE_END + rb"|\Z))+|\r" + forged
     empty_line = HEAD_END.search(head)
-    end = len(head) if empty_line is None else empty_line.start()
+    end = -1 if head.startswith(b"\r") else len(head) if empty_line is None else empty_line.start()
     return re.sub(lines, lambda match: match[0] if match[0][:1] == b"\r" and match.start() > end else b"", head)
 
 
