@@ -63,9 +63,9 @@ def parse(arguments: Sequence[str]) -> Settings:
     values = {flag[1]: value for flag, value in pairs if value}
     flags = frozenset(flag[1] for flag, _ in pairs)
     settings = Settings(flags, sum(flag == "-v" for flag, _ in pairs), values, tuple(names))
-    for first, second in EXCLUSIVE:
-        if {first, second} <= flags:
-            raise OptionError(f"-{first} cannot be given with -{second}.")
+    for pair in EXCLUSIVE:
+        if set(pair) <= flags:
+            raise OptionError(f"-{pair[0]} cannot be given with -{pair[1]}.")
     if names and "B" not in flags:
         raise OptionError(f"{names[0]}: names of files are given with -B, or on standard input with -b.")
     if "o" in values:
