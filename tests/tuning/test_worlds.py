@@ -210,7 +210,7 @@ def test_weighted_numbers_of_many_values(weight: float) -> None:
 @pytest.mark.parametrize("n", [25, 200])
 @pytest.mark.parametrize("copies", [1, 2])
 def test_weights_with_fractions_leave_with_their_rows(weights: tuple[float, float], n: int, copies: int) -> None:
-    """They are no frequencies: a row of weight 1000 next to one of 0.5 is not 1000 rows, of which one could leave."""
+    """They are not frequencies: a row of weight 1000 next to one of 0.5 is not 1000 rows, of which one could leave."""
     worlds, differences = (np.random.default_rng([5, seed]) for seed in range(6)), []
     for random in worlds:
         y, truth = (random.integers(0, 2, k) for k in (n, 1000))
