@@ -17,7 +17,6 @@ if TYPE_CHECKING:
         TuningWarning,
     )
     from naively.evaluation import Evaluation, compare
-    from naively.evaluation.diff import diff
     from naively.evaluation.training import cross_validate
     from naively.families import (
         Bernoulli,
@@ -42,6 +41,7 @@ if TYPE_CHECKING:
     from naively.schema.infer import Automatic
     from naively.schema.schema import Schema
     from naively.sklearn import BernoulliNB, CategoricalNB, ComplementNB, GaussianNB, MultinomialNB, NaiveBayes
+    from naively.store.compare import diff
     from naively.store.copy import copy, salvage
     from naively.store.ledger import Ledger, open  # noqa: A004  (naively.open)
     from naively.store.merge import merge
@@ -79,7 +79,7 @@ _MODULE_OF = {
     "compare": "evaluation",
     "copy": "store.copy",
     "cross_validate": "evaluation.training",
-    "diff": "evaluation.diff",
+    "diff": "store.compare",
     "load": "store.running_sum",
     "merge": "store.merge",
     "open": "store.ledger",

@@ -23,13 +23,13 @@ from naively.data.plain import CellValue
 from naively.data.read import read
 from naively.data.views import Codes, Texts
 from naively.errors import InputError
-from naively.evaluation.diff import diff
 from naively.families.base import Family, Leaving, refit_without_each_row
 from naively.families.registry import family_named
 from naively.fitting import fit
 from naively.model.count import views_of
 from naively.model.model import Model
 from naively.statistics import ClassWeights, CountPlan, NegativeCountError, Statistic
+from naively.store.compare import diff
 from naively.store.merge import merge
 from naively.store.running_sum import load
 

@@ -6,8 +6,7 @@ from typing import Any
 import numpy as np
 
 import naively
-from naively.evaluation.diff import diff
-from naively.store.compare import disjoint_models
+from naively.store.compare import diff, disjoint_models
 
 
 def test_diff_reports_what_changed_and_nothing_else(tmp_path: Path) -> None:

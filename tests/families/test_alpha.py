@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import contextlib
+import inspect
+import warnings
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
@@ -15,6 +18,7 @@ from hypothesis import strategies as st
 import naively
 from naively import InputError
 from naively.cli.main import main
+from naively.families.registry import family_named
 from naively.schema.family_json import family_from_json, family_to_json
 from naively.schema.infer import family_of
 
@@ -57,7 +61,7 @@ def test_alpha_of_texts_and_sparse_counts() -> None:
         ("Bernoulli(alpha=__import__('os'))", "is not a family"),
         ("Bernoulli(0)", "is not a family"),
         ("Bernoulli(alpha=0", "is not a family"),
-        ("Bernoulli(beta=1)", "unexpected keyword argument 'beta'"),
+        ("Bernoulli(beta=1)", "Bernoulli has no setting 'beta'; its settings are a, b, alpha, missing"),
         ("Bernoulli(alpha=-1)", "pseudo-count"),
         ("os.system(command='x')", "is not a family"),
         ("Nothing(alpha=1)", "is not a family"),
@@ -66,6 +70,43 @@ def test_alpha_of_texts_and_sparse_counts() -> None:
 def test_settings_are_literals(spec: str, message: str) -> None:
     with pytest.raises(InputError, match=message):
         family_of(spec)
+
+
+FAMILIES = sorted(
+    name for name in naively.__all__ if inspect.isclass(getattr(naively, name)) and family_named(name) is not None
+)
+
+
+@pytest.mark.parametrize("name", FAMILIES)
+def test_a_misspelt_setting_is_named_with_the_nearest(name: str) -> None:
+    settings = inspect.signature(getattr(naively, name)).parameters
+    for setting in settings:
+        wrong = setting[:-2] + setting[-1] + setting[-2] if len(setting) > 3 else setting + "_"
+        if wrong in settings:
+            continue
+        with pytest.raises(InputError) as error:
+            family_of(f"{name}({wrong}=1)")
+        assert f"{name} has no setting {wrong!r}" in str(error.value)
+        assert ", ".join(settings) in str(error.value)
+        assert len(setting) < 4 or str(error.value).endswith(f"Did you mean {setting}?")
+
+
+@pytest.mark.parametrize("name", FAMILIES)
+@pytest.mark.parametrize("value", ["'x'", "[1]", "{}", "-1", "None", "1j", "(1, 2, 3)", "1e999", "b''"])
+def test_settings_of_any_type_work_or_raise_an_input_error(name: str, value: str) -> None:
+    """Python's own words never come out: not of the constructor, and not of the fit."""
+    column: list[object] = ["u v", "v", "u", "w"] if name in ("Text", "Categorical") else [1, 2, 3, 4]
+    for setting in inspect.signature(getattr(naively, name)).parameters:
+        with contextlib.suppress(InputError):
+            family = family_of(f"{name}({setting}={value})")
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore")
+                naively.fit({"c": column}, list("abab"), columns={"c": family}, tune=False).predict({"c": column})
+
+
+def test_a_misspelt_family_is_named_with_the_nearest() -> None:
+    with pytest.raises(InputError, match=r"Did you mean Bernoulli\?"):
+        family_of("Bernuolli")
 
 
 def run(*arguments: Any) -> Any:
@@ -83,4 +124,5 @@ def test_the_shell(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     assert run(*common, "--column", "w=1=Bernoulli(alpha=0)").exit_code == 0
     assert run(*common, "--alpha", 0.5).exit_code == 2
     assert run(*common, "--column", "sky").exit_code == 2
+    assert "Bernoulli has no setting 'alpah'" in run(*common, "--column", "w=1=Bernoulli(alpah=0)").stderr
     assert "is not a family" in run(*common, "--column", "sky=Nothing").stderr

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from difflib import get_close_matches
 from typing import overload
 
 from naively.errors import InputError, LeftOutWarning, SchemaError, warn_user
@@ -133,6 +134,17 @@ def warn_similar_names(renamed: Mapping[str, str]) -> None:
     if renamed:
         pairs = [f"{name!r} as {wanted!r}" for name, wanted in renamed.items()]
         warn_user(f"names of columns are matched up to case and blanks: {listed(pairs)}.", LeftOutWarning)
+
+
+def nearest(name: str, names: Sequence[str]) -> str | None:
+    """Return the name that is most like this one, up to case and surrounding blanks; None if none is like it.
+
+    >>> nearest("alpah", ["missing", "alpha"]), nearest(" AGE", ["age", "sex"]), nearest("height", ["age", "sex"])
+    ('alpha', 'age', None)
+    """
+    folded = {known.strip().lower(): known for known in reversed(names)}
+    near = get_close_matches(name.strip().lower(), folded, 1)
+    return folded[near[0]] if near else None
 
 
 def refuse_other_data(existing: Names, absent: Sequence[str], trained: Sequence[str], n_rows: int) -> None:

@@ -24,7 +24,7 @@ from naively.evaluation.evaluate import Evaluation, confusion_of, losses, square
 from naively.evaluation.intervals import Estimate, mean
 from naively.evaluation.render_text import comparison_as_text
 from naively.evaluation.scored_rows import ScoredRows, score_rows
-from naively.model.model import Model
+from naively.model.model import Model, ModelLike
 
 COMPARED = ("accuracy", "balanced_accuracy", "f1", "mcc", "log_loss", "brier")
 
@@ -70,13 +70,13 @@ class Comparison:
         return comparison_as_html(self)
 
 
-def compare(a: Model, b: Model, X: TableLike, y: LabelsLike = None, weight: WeightLike = None) -> Comparison:
+def compare(a: ModelLike, b: ModelLike, X: TableLike, y: LabelsLike = None, weight: WeightLike = None) -> Comparison:
     """Compare two models on rows whose class is known; rows that a model has counted are scored by leave-one-out.
 
     Parameters
     ----------
     a, b
-        Models with the same classes. They may use different columns.
+        Models with the same classes, or their files. They may use different columns.
     X, y, weight
         Rows, labels and weights, as in `Model.evaluate`; not a stream, because they are read twice.
 
@@ -87,6 +87,7 @@ def compare(a: Model, b: Model, X: TableLike, y: LabelsLike = None, weight: Weig
     >>> round(compare(by_wind, fit(rows, play), rows, play).difference["accuracy"].value, 2)
     1.0
     """
+    a, b = Model.of(a), Model.of(b)
     if a.classes != b.classes:
         raise InputError(
             f"the models have different classes: {listed(map(repr, a.classes), 4)} and "

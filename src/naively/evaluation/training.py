@@ -31,7 +31,7 @@ from naively.families.base import NotCountedError
 from naively.model.count import count_like, count_rows
 from naively.model.counted import as_counted, counted_rows
 from naively.model.merge import with_classes
-from naively.model.model import Model
+from naively.model.model import Model, ModelLike
 from naively.statistics import NegativeCountError
 from naively.tuning.tune import cross_fitted, sample_of, tune
 
@@ -87,7 +87,7 @@ def evaluate_training(
 
 
 def cross_validate(
-    model: Model,
+    model: ModelLike,
     X: TableLike,
     y: LabelsLike = None,
     weight: WeightLike = None,
@@ -100,7 +100,7 @@ def cross_validate(
     Parameters
     ----------
     model
-        Its columns, its class prior, and whether it is tuned are used; what it has counted is not.
+        A model or its file. Its columns, its class prior, and whether it is tuned are used; what it has counted is not.
     X, y, weight
         Rows, labels and weights, as in `Model.evaluate`.
     k
@@ -117,6 +117,7 @@ def cross_validate(
     """
     if k < 2:
         raise InputError(f"k={k}: give at least 2 folds.")
+    model = Model.of(model)
     rows = read_labelled(X, y, weight, like=model)
     label = rows.label_in(model.classes)
     rows = LabelledRows(as_counted(model, rows.table), model.classes, label, rows.weight)

@@ -21,15 +21,17 @@ from typing import Any
 import numpy as np
 
 from naively._kernels.types import Floats
+from naively.data.files.paths import is_path
 from naively.data.names import positions_of, require_same_width
 from naively.data.plain import as_plain
 from naively.data.read import TableLike, read
 from naively.data.table import ColumnTable, Table
 from naively.data.views import Codes, Texts
-from naively.errors import ImpossibleRowsWarning, InputError
+from naively.errors import ImpossibleRowsWarning, InputError, LeftOutWarning
 from naively.explanation.explain import scored_blocks
 from naively.families.base import score_column
 from naively.model.model import Model
+from naively.model.score import read_rows
 from naively.schema.schema import Block
 from naively.statistics import Statistic
 
@@ -122,8 +124,13 @@ def _checked_costs(model: Model, costs: Mapping[str, float]) -> Mapping[str, flo
 
 def _read_row(model: Model, row: TableLike) -> Table:
     """Return the row with every column of the model; one that was not given is missing, without a warning."""
-    nothing_known = isinstance(row, Mapping) and not row
-    table = ColumnTable((), 1, ()) if nothing_known else read(row)
+    if is_path(row):
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", LeftOutWarning)
+            table = read_rows(model, row)
+    else:
+        nothing_known = isinstance(row, Mapping) and not row
+        table = ColumnTable((), 1, ()) if nothing_known else read(row)
     if table.n_rows != 1:
         raise InputError(f"the next question is that of one row, and these are {table.n_rows}.")
     if table.names != model.schema.names:

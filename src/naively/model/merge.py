@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
-from difflib import get_close_matches
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -13,7 +12,7 @@ from naively._kernels.types import Bools
 from naively.data.convert import kind_of_classes
 from naively.data.kinds import Kind
 from naively.data.labelled import Label
-from naively.data.names import Names, listed, positions_of
+from naively.data.names import Names, listed, nearest, positions_of
 from naively.errors import InputError, LostDigitsWarning, SchemaError, TuningWarning, warn_user
 from naively.families import Family
 from naively.schema.infer import group_columns
@@ -215,8 +214,8 @@ def refuse_new_classes(classes: Sequence[Label], labels: Iterable[Label]) -> Non
     known = set(classes)
     new = [label for label in labels if label not in known]
     if new:
-        similar = get_close_matches(str(new[0]), map(str, classes), n=1)
-        hint = f" Did you mean {similar[0]!r}?" if similar else ""
+        near = nearest(str(new[0]), list(map(str, classes)))
+        hint = f" Did you mean {near!r}?" if near else ""
         raise InputError(
             f"the model has no class {listed(map(repr, new), 4)}; it has {listed(map(repr, classes), 4)}.{hint} "
             "To add a class, give new_classes=True (in the shell: --new-class; over HTTP: the parameter new_classes)."

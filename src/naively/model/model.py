@@ -13,7 +13,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, Literal, Unpack, overload
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal, Protocol, Unpack, overload
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -48,8 +49,6 @@ from naively.schema.schema import Schema
 from naively.statistics import ClassWeights, Histogram, RowHashes, Statistic
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     import pyarrow as pa
     from onnx import ModelProto
 
@@ -61,6 +60,17 @@ if TYPE_CHECKING:
     from naively.explanation.tables import Tables
     from naively.explanation.word_weights import WordWeights
     from naively.tuning.leave_one_out import LeaveOneOut
+
+
+class Fitted(Protocol):
+    """An estimator of `naively.sklearn` after `fit`."""
+
+    model_: Model
+
+
+def is_estimator(given: object) -> bool:
+    """Return whether this is an estimator of scikit-learn, fitted or not."""
+    return hasattr(given, "predict") and hasattr(given, "get_params")
 
 
 @dataclass(frozen=True, eq=False)
@@ -105,6 +115,29 @@ class Model:
     def __post_init__(self) -> None:
         if self.tuning is not None and self.tuning.plain is not None and self.schema.tables is None:
             object.__setattr__(self, "tuning", self.tuning.plain)  # other weights are wrong without tables
+
+    @classmethod
+    def of(cls, given: ModelLike) -> Model:
+        """Return the model that a function was given: a model, a fitted estimator, or the path of a model file.
+
+        Parameters
+        ----------
+        given
+            What the caller gave.
+        """
+        if isinstance(given, Model):
+            return given
+        if isinstance(given, (str, Path)):
+            from naively.store.running_sum import load
+
+            return load(given)
+        model = getattr(given, "model_", None)
+        if isinstance(model, Model):
+            return model
+        name = type(given).__name__
+        if is_estimator(given):
+            raise InputError(f"this {name} has no model: fit an estimator of naively first.")
+        raise InputError(f"give a model, the path of a model file or an estimator of naively; this is a {name}.")
 
     def __repr__(self) -> str:
         classes = [f"{c} {n:g}" for c, n in zip(self.classes[:5], self.class_counts[:5].tolist(), strict=True)]
@@ -771,3 +804,6 @@ class Model:
         from naively.export.onnx_graph import to_onnx
 
         return to_onnx(self)
+
+
+ModelLike = Model | Fitted | str | Path  # what `Model.of` takes

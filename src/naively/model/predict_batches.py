@@ -15,7 +15,7 @@ from naively.data.labelled import Label, class_array
 from naively.data.names import listed
 from naively.errors import InputError, LeftOutWarning, warn_user
 from naively.model.decide import Rule, Thresholds, decision_rule
-from naively.model.model import Model
+from naively.model.model import Model, ModelLike
 from naively.model.score import Follow, predict_positions, predict_with_posterior, read_like
 
 if TYPE_CHECKING:
@@ -31,7 +31,7 @@ PREDICTION = "prediction"  # the column, unless it has another name
 
 
 def predict_batches(
-    model: Model,
+    model: ModelLike,
     batches: Iterable[Any] | Where,
     *,
     proba: bool = False,
@@ -49,7 +49,7 @@ def predict_batches(
     Parameters
     ----------
     model
-        The model.
+        The model, or its file.
     batches
         Arrow batches, frames or mappings; or files. A column of the model that they do not have says nothing, with a
         warning. Columns of an earlier prediction are replaced, with a warning.
@@ -70,6 +70,7 @@ def predict_batches(
     >>> rows.to_pydict()
     {'day': [1, 2], 'sky': ['rain', None], 'prediction': ['no', 'yes']}
     """
+    model = Model.of(model)
     rule = decision_rule(model.classes, odds, threshold, costs, of, min_probability)
     for table, results in predict_tables(model, batches, rule, proba, top, name, 0 if prompt else N_ROWS):
         for column, values in zip(results.column_names, results.columns, strict=True):

@@ -10,9 +10,8 @@ import numpy as np
 from naively._kernels.types import Floats
 from naively.errors import InputError
 from naively.evaluation import Evaluation
-from naively.model.model import Model
 from naively.plot.style import class_positions, panels, short_names, with_title
-from naively.plot.subject import about, is_estimator, labels_and_posterior
+from naively.plot.subject import about, is_model, labels_and_posterior
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -33,12 +32,13 @@ def confusion(
     """Draw the number of rows of each true class (row) and predicted class (column), shaded by the share of the row.
 
     Call it in one of three ways: `confusion(evaluation)`; `confusion(model, rows, labels)`, which scores rows that the
-    model has counted by leave-one-out, and takes an estimator too; or `confusion(labels, answers, classes)`.
+    model has counted by leave-one-out, and takes a model file or an estimator too; or `confusion(labels, answers,
+    classes)`.
 
     Parameters
     ----------
     labels
-        The class of each row; or a model, a fitted estimator, or an `Evaluation`.
+        The class of each row; or a model, its file, a fitted estimator, or an `Evaluation`.
     answers
         The predicted class of each row; after a model, the rows.
     classes
@@ -81,7 +81,7 @@ def _table(
     """Return the weight of the rows, (true class, predicted class), and the classes."""
     if isinstance(labels, Evaluation):
         return labels.confusion, labels.classes
-    if isinstance(labels, Model) or is_estimator(labels):
+    if is_model(labels):
         truth, posterior, names = labels_and_posterior(labels, answers, classes)
         predicted: Sequence[object] = [names[c] for c in posterior.argmax(axis=1).tolist()]
     else:

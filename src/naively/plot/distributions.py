@@ -14,15 +14,13 @@ from naively.explanation.column_curves import ColumnCurve, column_curves
 from naively.explanation.nomogram import round_dates
 from naively.explanation.palette import PAPER
 from naively.families.evidence import format_value
+from naively.model.model import Model, ModelLike
 from naively.plot.style import clean_axes, legend_below, panels, short_name, short_names, with_title
-from naively.plot.subject import model_of
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-    from naively.model.model import Model
-    from naively.plot.subject import Subject
 
 MAX_VALUES = 12  # of a categorical column, the most frequent ones
 N_HISTOGRAM_BINS = 24
@@ -30,14 +28,14 @@ MAX_DATES = 4  # below a panel
 
 
 def distributions(
-    model: Subject, columns: Sequence[str] | None = None, top: int = 9, *, ax: Axes | None = None
+    model: ModelLike, columns: Sequence[str] | None = None, top: int = 9, *, ax: Axes | None = None
 ) -> Figure:
     """Draw the distribution of each column in each class, as the model has estimated it.
 
     Parameters
     ----------
     model
-        A model, or a fitted estimator.
+        A model, its file, or a fitted estimator.
     columns
         The columns to draw. Default: the `top` ones that are worth the most; without a tuning, the first ones.
     top
@@ -54,7 +52,7 @@ def distributions(
     >>> model = naively.fit({"sky": ["sun", "sun", "rain"], "wind": [1.0, 2.0, 9.0]}, ["yes", "yes", "no"])
     >>> figure = distributions(model)
     """
-    model = model_of(model)
+    model = Model.of(model)
     curves = {curve.name: curve for curve in column_curves(model)}
     curves = {name: curves[name] for name in _by_importance(model) if name in curves}
     for name in columns or ():

@@ -6,23 +6,21 @@ from typing import TYPE_CHECKING
 
 from naively.data.text_table import format_number
 from naively.explanation.palette import MUTED
+from naively.model.model import Model, ModelLike
 from naively.plot.style import clean_axes, panels, short_name, with_title
-from naively.plot.subject import model_of
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-    from naively.plot.subject import Subject
 
-
-def importance(model: Subject, n: int = 20, *, ax: Axes | None = None) -> Figure:
+def importance(model: ModelLike, n: int = 20, *, ax: Axes | None = None) -> Figure:
     """Draw how much the log-loss grows without each column, with its interval, and what the column is worth alone.
 
     Parameters
     ----------
     model
-        A tuned model, or a fitted estimator.
+        A tuned model, its file, or a fitted estimator.
     n
         The number of columns, those that are worth the most.
     ax
@@ -32,7 +30,7 @@ def importance(model: Subject, n: int = 20, *, ax: Axes | None = None) -> Figure
     >>> rows = {"sky": ["sun", "sun", "rain", "rain"] * 5, "wind": ["calm", "gusty"] * 10}
     >>> figure = importance(naively.fit(rows, ["yes", "yes", "no", "no"] * 5))
     """
-    model = model_of(model)
+    model = Model.of(model)
     worth = model.importance()
     shown = worth[:n]
     figure, (axes,) = panels(7.4, 1.6 + 0.3 * len(shown), ax=ax)

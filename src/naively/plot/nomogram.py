@@ -11,14 +11,13 @@ from naively.data.names import listed
 from naively.errors import InputError
 from naively.explanation.nomogram import PROBABILITIES, Axis, Nomogram, make_nomogram, round_numbers
 from naively.explanation.palette import GREY
+from naively.model.model import Model, ModelLike
 from naively.plot.style import panels, short_name, with_title
-from naively.plot.subject import model_of
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-    from naively.plot.subject import Subject
 
 LETTER_WIDTH = 0.85  # of a small letter, in points of the scale
 LIST_LETTER_WIDTH = 0.7  # in lists of points
@@ -29,7 +28,7 @@ NO_BREAK = "\N{NO-BREAK SPACE}"
 
 
 def nomogram(
-    model: Subject,
+    model: ModelLike,
     of: Label | None = None,
     against: Label | None = None,
     top: int = 12,
@@ -41,7 +40,7 @@ def nomogram(
     Parameters
     ----------
     model
-        A model, or a fitted estimator.
+        A model, its file, or a fitted estimator.
     of
         The class whose probability is read off. Default: the last of two, the most common one of more.
     against
@@ -55,7 +54,7 @@ def nomogram(
     >>> model = naively.fit({"sky": ["sun", "sun", "rain", "rain"]}, ["yes", "yes", "no", "yes"])
     >>> figure = nomogram(model)
     """
-    model = model_of(model)
+    model = Model.of(model)
     scales = make_nomogram(model, of, against, top)
     if not scales.axes:
         raise InputError("a nomogram needs a column that distinguishes the two classes: the model has none.")

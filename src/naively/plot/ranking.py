@@ -42,12 +42,12 @@ def roc(
     """Draw true against false positives at every threshold.
 
     Call it in one of three ways: `roc(evaluation)`; `roc(model, rows, labels)`, which scores rows that the model has
-    counted by leave-one-out, and takes an estimator too; or `roc(labels, posterior, classes)`.
+    counted by leave-one-out, and takes a model file or an estimator too; or `roc(labels, posterior, classes)`.
 
     Parameters
     ----------
     labels
-        The class of each row; or a model, a fitted estimator, or an `Evaluation`.
+        The class of each row; or a model, its file, a fitted estimator, or an `Evaluation`.
     posterior
         The probabilities (row, class), as `Model.posterior` returns them; after a model, the rows.
     classes

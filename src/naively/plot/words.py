@@ -8,18 +8,16 @@ from typing import TYPE_CHECKING
 from naively.data.labelled import Label
 from naively.explanation.palette import PAPER
 from naively.explanation.word_weights import first_column_of_words
+from naively.model.model import Model, ModelLike
 from naively.plot.style import annotate, clean_axes, panels, short_name, short_names, with_title
-from naively.plot.subject import model_of
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-    from naively.plot.subject import Subject
-
 
 def words(
-    model: Subject,
+    model: ModelLike,
     column: str | None = None,
     classes: Sequence[Label] | None = None,
     n: int = 10,
@@ -32,7 +30,7 @@ def words(
     Parameters
     ----------
     model
-        A model, or a fitted estimator.
+        A model, its file, or a fitted estimator.
     column
         A column of text, or one of a block of token counts. Default: the first one.
     classes
@@ -48,7 +46,7 @@ def words(
     >>> model = naively.fit(["cheap pills", "cheap cash", "lunch at noon"], ["spam", "spam", "ham"])
     >>> figure = words(model, min_count=1)
     """
-    model = model_of(model)
+    model = Model.of(model)
     column = first_column_of_words(model) if column is None else column
     weights = model.evidence(column)
     classes = list(model.classes if classes is None else classes)

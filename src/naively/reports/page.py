@@ -21,14 +21,13 @@ from naively.explanation.nomogram import order_of_classes
 from naively.explanation.palette import style_sheet
 from naively.model.contributions import contributions
 from naively.model.counted import MIN_SHARE, counted_rows
-from naively.model.model import Model
+from naively.model.model import Model, ModelLike
 from naively.model.score import read_rows
 from naively.reports import sections
 from naively.reports.sections import Worth
 from naively.reports.svg import bdi
 from naively.store.entries import Entry
 from naively.store.ledger import open as open_ledger
-from naively.store.running_sum import load
 from naively.store.write import atomic_write
 
 MAX_WORTH_ROWS = 10_000  # whose contributions are averaged
@@ -65,7 +64,7 @@ class Report:
 
 
 def report(
-    model: Model | str | Path,
+    model: ModelLike,
     X: TableLike | None = None,
     y: LabelsLike = None,
     weight: WeightLike = None,
@@ -77,7 +76,7 @@ def report(
     Parameters
     ----------
     model
-        A model, or the path of a model file, whose log is then part of the report.
+        A model, a fitted estimator, or the path of a model file, whose log is then part of the report.
     X
         Rows whose class is known, of any kind that `fit` takes: the report measures the model on them.
     y, weight
@@ -92,10 +91,10 @@ def report(
     (True, True)
     """
     entries: tuple[Entry, ...] = ()
-    if not isinstance(model, Model):
+    if isinstance(model, (str, Path)):
         with open_ledger(model) as ledger:
             entries = ledger.log()
-        model = load(model)
+    model = Model.of(model)
     rows = None if X is None else read_labelled(X, model.target if y is None else y, weight, like=model)
     evaluation, rows_are = (None, "") if rows is None else evaluate_rows(model, rows)
     worths, meaning = column_worths(model, rows)

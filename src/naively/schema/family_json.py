@@ -7,11 +7,13 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Mapping
-from dataclasses import fields
+from dataclasses import InitVar, fields
 from functools import lru_cache
+from inspect import signature
 from types import UnionType
 from typing import Any, Literal, Union, get_args, get_origin, get_type_hints
 
+from naively.data.names import listed, nearest
 from naively.data.plain import JsonObject
 from naively.errors import InputError
 from naively.families import Family, family_named, family_names
@@ -86,12 +88,28 @@ def family_from_json(data: object) -> Family:
     try:
         fields_of_family = {str(key): value for key, value in data.items() if key != "family"}
         settings = {CURRENT_NAMES.get(key, key): _frozen(value) for key, value in fields_of_family.items()}
-        wrong = [key for key, value in settings.items() if not _is_of(value, _types(family)[key])]
-        if wrong:
-            raise TypeError(f"{wrong[0]} is {_short(settings[wrong[0]])}")
+        check_settings(family, settings)
         return family(**settings)
-    except (TypeError, ValueError, AttributeError, KeyError) as error:
+    except (TypeError, ValueError, AttributeError) as error:
         raise InputError(f"{_short(data)} is not a family with valid fields: {error}") from None
+
+
+def check_settings(family: type[Family], settings: Mapping[str, object]) -> None:
+    """Refuse a setting that a family does not have, and a value of another type than it is declared to have."""
+    possible = tuple(signature(family).parameters)
+    for name, value in settings.items():
+        if name not in possible:
+            near = nearest(name, possible)
+            hint = f" Did you mean {near}?" if near else ""
+            raise InputError(
+                f"{family.__name__} has no setting {name!r}; its settings are {listed(possible, 20)}.{hint}"
+            )
+        wanted = _types(family)[name]
+        if not _is_of(value, wanted.type if isinstance(wanted, InitVar) else wanted):
+            type_name = (
+                wanted.__name__ if isinstance(wanted, type) else str(wanted).replace("typing.Literal", "one of ")
+            )
+            raise InputError(f"{family.__name__}({name}={_short(value)}): {name} is {type_name}.")
 
 
 @lru_cache(maxsize=64)

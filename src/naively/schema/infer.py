@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from naively.data.kinds import Kind, Use
-from naively.data.names import listed, positions_of, select
+from naively.data.names import listed, nearest, positions_of, select
 from naively.data.table import Table
 from naively.errors import InputError, SchemaError
 from naively.families import (
@@ -30,6 +30,7 @@ from naively.families import (
     Text,
 )
 from naively.families.registry import family_named, family_names
+from naively.schema.family_json import check_settings
 from naively.schema.schema import Block, Schema
 
 T = TypeVar("T")
@@ -66,6 +67,10 @@ class Automatic:
     missing: Missing = "skip"
 
 
+COMMON_FAMILIES = (
+    *("Bernoulli", "Categorical", "Multinomial", "Complement", "Gaussian", "LogNormal", "Poisson", "Exponential"),
+    *("Binned", "Text"),
+)
 FamilyLike = Family | type[Family] | Automatic | str
 Columns = FamilyLike | Mapping[Any, object]  # a name or a tuple of names → FamilyLike; dicts of families are invariant
 
@@ -84,15 +89,11 @@ def family_of(spec: FamilyLike) -> Family:
     known = {name.lower(): name for name in family_names()} | {"numeric": "Binned"}
     family = family_named(known[name.lower()]) if name.lower() in known else None
     if family is not None:
-        try:
-            return family(**settings)
-        except TypeError as error:
-            problem = str(error).partition(".__init__() ")[2] or str(error)
-            raise InputError(f"{spec}: {problem}.") from None
-    raise InputError(
-        f"{spec!r} is not a family: use one of Bernoulli, Categorical, Multinomial, Complement, Gaussian, LogNormal, "
-        "Poisson, Exponential, Binned, Text."
-    )
+        check_settings(family, settings)
+        return family(**settings)
+    near = nearest(name, COMMON_FAMILIES)
+    hint = f" Did you mean {near}?" if near else ""
+    raise InputError(f"{spec!r} is not a family: use one of {listed(COMMON_FAMILIES, 20)}.{hint}")
 
 
 def _name_and_settings(spec: str) -> tuple[str, dict[str, Any]]:
@@ -103,7 +104,8 @@ def _name_and_settings(spec: str) -> tuple[str, dict[str, Any]]:
         call = ast.parse(spec.strip(), mode="eval").body
         if not (isinstance(call, ast.Call) and isinstance(call.func, ast.Name)) or call.args:
             raise ValueError("no call")
-        return call.func.id, {str(k.arg): ast.literal_eval(k.value) for k in call.keywords if k.arg is not None}
+        values = {str(k.arg): ast.literal_eval(k.value) for k in call.keywords if k.arg is not None}
+        return call.func.id, {name: tuple(v) if isinstance(v, list) else v for name, v in values.items()}
     except (ValueError, SyntaxError, RecursionError, MemoryError):
         raise InputError(
             f"{spec!r} is not a family: write a name, or a name and settings, as in Bernoulli(alpha=0)."

@@ -1,4 +1,4 @@
-"""Two files as two models without common rows, so that they can be compared."""
+"""Compare two models or two files; those of files without their common rows."""
 
 from __future__ import annotations
 
@@ -6,10 +6,39 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from naively.errors import InputError
+from naively.evaluation.diff import ColumnDiff, diff_models
 from naively.model.merge import total
-from naively.model.model import Model
+from naively.model.model import Model, ModelLike
 from naively.store.entries import open_file
 from naively.store.running_sum import load
+
+
+def diff(a: ModelLike, b: ModelLike, top: int = 20) -> tuple[ColumnDiff, ...]:
+    """Compare two models column by column and test each difference for significance.
+
+    Parameters
+    ----------
+    a, b
+        Two models with the same columns, or their files. Rows that both have counted hide differences: of two files,
+        entries that both have are left out.
+    top
+        The number of values or words listed for each column.
+
+    Returns
+    -------
+    tuple of ColumnDiff
+        The classes first, then every column, the most significant difference first.
+
+    >>> from naively import fit
+    >>> old = fit({"sky": ["sun"] * 30 + ["rain"] * 10}, ["yes"] * 40)
+    >>> new = fit({"sky": ["sun"] * 10 + ["rain"] * 30}, ["yes"] * 40)
+    >>> sky = diff(old, new)[1]
+    >>> sky.column, round(sky.nats, 3), round(sky.G, 2), f"{sky.p:.0e}"
+    ('sky', 0.125, 20.93, '5e-06')
+    """
+    if isinstance(a, (str, Path)) and isinstance(b, (str, Path)):
+        a, b, _ = disjoint_models(a, b)
+    return diff_models(Model.of(a), Model.of(b), top)
 
 
 def disjoint_models(a: str | Path, b: str | Path) -> tuple[Model, Model, str]:

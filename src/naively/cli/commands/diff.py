@@ -40,11 +40,11 @@ def command(a: str, b: str, top: int, show_all: bool, as_json: bool) -> None:
     """
     from naively.cli.output import print_json
     from naively.data.text_table import format_table
-    from naively.evaluation.diff import diff
+    from naively.evaluation.diff import diff_models
     from naively.store.compare import disjoint_models
 
     one, two, note = disjoint_models(a, b)
-    columns = diff(one, two, top)
+    columns = diff_models(one, two, top)
     classes = [str(label) for label in sorted({*one.classes, *two.classes})]
     has_changed = any(column.q < MAX_Q for column in columns)
     if as_json:

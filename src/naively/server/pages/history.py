@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from naively.data.plain import JsonObject, as_plain
-from naively.evaluation.diff import diff
+from naively.evaluation.diff import diff_models
 from naively.server.pages.page import Page
 from naively.server.problems import Problem
 from naively.store.entries import Entry
@@ -53,7 +53,7 @@ async def _diff(page: Page) -> JsonObject | None:
     if old == new:
         raise Problem(400, f"version {old} does not differ from itself: name two versions.")
     one, two = await page.served.at(old), await page.served.at(new)
-    columns = await page.service.run(diff, one.model, two.model, MAX_VALUES)
+    columns = await page.service.run(diff_models, one.model, two.model, MAX_VALUES)
     rows = [int(m.class_weights.rows.sum()) for m in (one.model, two.model)]
     return {
         "old": old,
