@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from itertools import chain
 
 import numpy as np
 
@@ -11,18 +12,27 @@ from naively._kernels.threads import use_threads
 from naively.data.files.paths import is_readable_again
 from naively.data.files.read import retry_with_wider_types
 from naively.data.frames import is_spark_frame
-from naively.data.labelled import Label, LabelledRows, LabelsLike, WeightLike, labelled_batches
+from naively.data.labelled import (
+    Label,
+    LabelledRows,
+    LabelsLike,
+    RowTally,
+    WeightLike,
+    join_rows,
+    labelled_batches,
+)
 from naively.data.read import TableLike
 from naively.errors import InputError, warn_user
 from naively.model.count import count, count_like, count_tables
 from naively.model.counted import hash_rows
 from naively.model.model import Model
 from naively.priors import ClassPrior, PriorLike
+from naively.schema.choose import choose
 from naively.schema.infer import Columns, infer
-from naively.schema.plan_tables import with_tables
+from naively.schema.plan_tables import n_planned_rows, suitable_columns, with_tables
 from naively.schema.schema import Schema
 from naively.statistics import ClassWeights, RowHashes
-from naively.tuning.groups import GroupFolds, split_by_group
+from naively.tuning.groups import GroupFolds, refuse_missing_group, split_by_group
 from naively.tuning.sample import SampledRows, Sampler
 from naively.tuning.tune import rows_to_keep, tuned
 
@@ -93,8 +103,8 @@ def fit(
 
         if not isinstance(y, str) or not (weight is None or isinstance(weight, str)):
             raise InputError("of a Spark frame, y= and weight= are names of columns.")
-        if group is not None or together:
-            raise InputError("group= and together= are not possible with a Spark frame yet.")
+        if group is not None:
+            raise InputError("group= is not possible with a Spark frame yet.")
         return spark.fit(
             X,
             y,
@@ -105,13 +115,11 @@ def fit(
             alpha=alpha,
             many_classes=many_classes,
             schema=schema,
+            together=together,
         )
-    if alpha is not None and tune:
-        raise InputError("alpha= needs tune=False: tuning chooses the smoothing. Or give it to a family, in columns=.")
+    refuse_settings(tune, alpha, together)
     if schema is not None and not (columns is None and alpha is None and group is None and not together):
         raise InputError("schema= decides what is counted: give no columns=, alpha=, group= or together= with it.")
-    if together and not tune:
-        raise InputError("together= needs tuning, which decides whether columns together help: leave out tune=False.")
     target = target_name(y)
 
     def read_and_count(types: Mapping[str, str]) -> Model:
@@ -122,6 +130,14 @@ def fit(
         can_retry = schema is None and is_readable_again(X)
         model = retry_with_wider_types(read_and_count, can_retry=can_retry)
     return replace(model, prior=ClassPrior.of(prior, model.classes), target=target, n_jobs=n_jobs)
+
+
+def refuse_settings(tune: bool, alpha: float | None, together: bool) -> None:
+    """Refuse settings of `fit` that contradict each other."""
+    if alpha is not None and tune:
+        raise InputError("alpha= needs tune=False: tuning chooses the smoothing. Or give it to a family, in columns=.")
+    if together and not tune:
+        raise InputError("together= needs tuning, which decides whether columns together help: leave out tune=False.")
 
 
 def target_name(y: LabelsLike) -> str:
@@ -143,6 +159,7 @@ def infer_schema(
     weight: WeightLike = None,
     alpha: float | None = None,
     many_classes: bool = False,
+    together: bool = False,
 ) -> Schema:
     """Decide what to count of each column, from the first rows of the data: 262,144, or fewer of many columns.
 
@@ -150,8 +167,8 @@ def infer_schema(
 
     Parameters
     ----------
-    X, y, columns, weight, alpha, many_classes
-        As in `fit`.
+    X, y, columns, weight, alpha, many_classes, together
+        As in `fit`. The tables of columns are part of the schema; they follow from the first 32,768 rows.
 
     Returns
     -------
@@ -162,11 +179,29 @@ def infer_schema(
     age  automatic, from the numbers seen
     job  automatic, from the values seen
     """
-    for rows in labelled_batches(X, y, weight):
-        if not many_classes:
-            check_classes(rows.classes, rows.n_rows, target_name(y))
-        return infer(rows.table, columns, alpha, weight=rows.weight)
-    raise AssertionError  # `labelled_batches` refuses data without rows
+    tally = RowTally()  # of the rows that are read, which need not be all: `fit` reports
+    batches = labelled_batches(X, y, weight, tally=tally)
+    rows = next(batches, None)
+    if rows is None:
+        tally.report(y if isinstance(y, str) else None)
+        raise AssertionError  # `report` refuses data without rows
+    if not many_classes:
+        check_classes(rows.classes, rows.n_rows, target_name(y))
+    schema = infer(rows.table, columns, alpha, weight=rows.weight)
+    return _with_tables(schema, chain([rows], batches))[0] if together else schema
+
+
+def _with_tables(schema: Schema, batches: Iterator[LabelledRows]) -> tuple[Schema, Iterator[LabelledRows]]:
+    """Return a schema with a plan of tables from the first rows, and all batches, of which the first have been read."""
+    n_rows, read = n_planned_rows(schema), list[LabelledRows]()
+    while sum(rows.n_rows for rows in read) < n_rows and (rows := next(batches, None)) is not None:
+        read.append(rows)
+    first = join_rows(read)
+    first = first.take(np.arange(n_rows)) if first.n_rows > n_rows else first
+    suitable = suitable_columns(schema)
+    weights, statistics = count(first, suitable)
+    left_out = choose(suitable, statistics, weights).left_out  # identifiers and the like
+    return with_tables(schema, first.table, left_out), chain(read, batches)
 
 
 def check_classes(classes: Sequence[Label], n_rows: int, target: str) -> None:
@@ -211,24 +246,21 @@ def count_batches(
         return tuned_on(counted, None if sampler is None else sampler.sampled)
     if group is not None:
         return _count_groups(batches, columns, tune, target, alpha, group, together)
+    batches = iter(batches)
+    rows = next(batches)  # `labelled_batches` refuses data without rows
+    if target is not None:
+        check_classes(rows.classes, rows.n_rows, target)
+    schema = infer(rows.table, columns, alpha, weight=rows.weight)
+    batches = chain([rows], batches)
+    if together:
+        schema, batches = _with_tables(schema, batches)
+    sampler = Sampler(rows_to_keep(schema)) if tune else None
     model: Model | None = None
-    sampler = None
     for rows in batches:
-        if model is None:
-            if target is not None:
-                check_classes(rows.classes, rows.n_rows, target)
-            schema = infer(rows.table, columns, alpha, weight=rows.weight)
-            counts = count(rows, schema)  # gives strings their codes, by which they are hashed
-            model = Model(schema, rows.classes, *counts, row_hashes=RowHashes.of(hash_rows(rows, schema.names)))
-            if together:
-                schema = with_tables(model.schema, rows.table, model.chosen.left_out)
-                model = replace(model, schema=schema, table_counts=count_tables(rows, schema))
-        else:
-            model = model + count_like(model, rows, to_add=True)
-        if tune:
-            sampler = sampler or Sampler(rows_to_keep(model.schema))
+        model = count_under(schema, [rows], None) if model is None else model + count_like(model, rows, to_add=True)
+        if sampler is not None:
             sampler.add(rows.table, rows.classes, rows.label, rows.weight)
-    assert model is not None  # `labelled_batches` refuses data without rows
+    assert model is not None  # the first batch has rows
     return tuned_on(model, None if sampler is None else sampler.sampled)
 
 
@@ -266,20 +298,18 @@ def _count_groups(
     together: bool,
 ) -> Model:
     """Do the same for rows that belong together; see `tuning.groups`."""
-    folds: GroupFolds | None = None
+    batches = iter(batches)
+    rows = next(batches)  # `labelled_batches` refuses data without rows
+    refuse_missing_group(rows, group)
+    if target is not None:
+        check_classes(rows.classes, rows.n_rows, target)
+    schema = infer(rows.table.without_column(group), columns, alpha, weight=rows.weight)
+    weights = ClassWeights(np.zeros(len(rows.classes)), np.zeros(len(rows.classes), np.int64))
+    classes, batches = rows.classes, chain([rows], batches)
+    if together:
+        schema, batches = _with_tables(schema, batches)
+    folds = GroupFolds(Model(schema, classes, weights, ()))
     for rows in batches:
-        parts = split_by_group(rows, group)
-        if folds is None:
-            if target is not None:
-                check_classes(rows.classes, rows.n_rows, target)
-            table = rows.table.without_column(group)
-            schema = infer(table, columns, alpha, weight=rows.weight)
-            if together:
-                first = Model(schema, rows.classes, *count(replace(rows, table=table), schema))
-                schema = with_tables(schema, table, first.chosen.left_out)
-            weights = ClassWeights(np.zeros(len(rows.classes)), np.zeros(len(rows.classes), np.int64))
-            folds = GroupFolds(Model(schema, rows.classes, weights, ()))
-        folds.add(parts)
-    assert folds is not None  # `labelled_batches` refuses data without rows
+        folds.add(split_by_group(rows, group))
     model = folds.model()
     return model.with_tuning(folds.tuning(model)) if tune else model

@@ -49,6 +49,17 @@ def test_shards_are_merged_and_tuned_without_the_data(shards: Path) -> None:
     assert merged.tuning == whole.tuning
 
 
+def test_shards_with_tables_of_columns(shards: Path) -> None:
+    run("schema", "all.csv", "--target", "y", "--together", "-o", "schema.json", "--force")
+    count_shards()
+    run("tune", "merged.n")
+    run("fit", "all.csv", "--target", "y", "--together", "-o", "whole.n")
+    merged, whole = naively.load("merged.n"), naively.load("whole.n")
+    assert whole.schema.tables is not None
+    assert_same_counts(merged, whole)
+    assert merged.tuning == whole.tuning
+
+
 def test_kept_rows_are_shown_and_dropped(shards: Path) -> None:
     count_shards()
     assert "rows of the data to tune by" in run("show", "merged.n").output

@@ -76,6 +76,14 @@ def run(*arguments: object) -> Result:
 pytestmark = needs_postgresql
 
 
+def test_tables_of_columns_are_those_of_a_frame(server: Server) -> None:
+    server.add("days", TABLE)
+    local, remote = (naively.fit(source, "play", together=True) for source in (TABLE, f"{server.address}::days"))
+    assert local.schema.tables is not None
+    assert remote.schema == local.schema
+    assert remote.tuning == local.tuning
+
+
 def test_every_command_reads_a_server(server: Server, tmp_path: Path) -> None:
     server.add("days", TABLE)
     local, path, source = naively.fit(TABLE, "play"), tmp_path / "play.naively", f"{server.address}::days"

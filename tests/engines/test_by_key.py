@@ -12,6 +12,7 @@ from naively.engines.by_key import n_keys, split_by_key
 
 COLUMNS: dict[str, Any] = {
     "automatic": None,
+    "tables": None,
     "hashed": {"text": naively.Text(hash_bits=10)},
     "given": {"town": naively.Categorical(), "far": naively.Gaussian(), "count": naively.Poisson()},
 }
@@ -20,9 +21,9 @@ COLUMNS: dict[str, Any] = {
 @pytest.mark.parametrize("n_shards", [1, 3, 8])
 @pytest.mark.parametrize("columns", COLUMNS)
 def test_shards_add_up(columns: str, n_shards: int) -> None:
-    tables = {"hashed": [text_table(200)], "given": [mixed_table(300)]}
+    tables = {"hashed": [text_table(200)], "given": [mixed_table(300)], "tables": [mixed_table(300)]}
     for table in tables.get(columns, [mixed_table(300), text_table(200)]):
-        schema = naively.infer_schema(table, "y", columns=COLUMNS[columns])
+        schema = naively.infer_schema(table, "y", columns=COLUMNS[columns], together=columns == "tables")
         part = naively.count(table, schema, "y")
         shards = [naively.Part.from_bytes(shard.to_bytes()) for shard in split_by_key(part, n_shards)]
         assert len(shards) == n_shards

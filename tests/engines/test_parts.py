@@ -55,6 +55,18 @@ def test_the_fit_without_a_schema_is_the_same(name: str) -> None:
         assert_same_counts(naively.fit(TABLES[name], "y"), LOCAL[name][1])
 
 
+def test_parts_with_tables_of_columns_add_up_to_the_fit() -> None:
+    """The tables are planned once, with the schema, and each part counts them."""
+    schema = naively.infer_schema(TABLES["mixed"], "y", together=True)
+    parts = [naively.count(rows, schema, "y") for rows in split(TABLES["mixed"], 7)]
+    total = naively.total([naively.Part.from_bytes(part.to_bytes()) for part in reversed(parts)])
+    with pytest.warns(naively.LeftOutWarning):
+        model, expected = total.to_model(), naively.fit(TABLES["mixed"], "y", together=True)
+    assert expected.schema.tables is not None
+    assert_same_counts(model, expected)
+    assert model.tuning == expected.tuning
+
+
 def test_parts_sorted_by_class_and_parts_without_labels() -> None:
     """Each part has one class, one has no label at all, and one has no rows."""
     schema, model = LOCAL["mixed"]

@@ -122,6 +122,32 @@ def test_words_and_values_are_added_by_key(spark: Any, name: str, monkeypatch: p
     assert model.tuning == expected.tuning
 
 
+@pytest.mark.parametrize("max_keys", [100_000, 2])
+def test_tables_of_columns_are_those_of_the_local_fit(
+    spark: Any, max_keys: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The driver plans the tables by the first rows, as `fit` does; also where parts are added by key."""
+    monkeypatch.setattr(engine, "MIN_SPLIT_KEYS", max_keys)
+    random = np.random.default_rng(0)
+    x, sky = random.normal(size=900), random.choice(["sun", "fog"], 900)
+    label = np.where((x > 0) == (sky == "sun"), "a", "b").tolist()
+    table = pa.table({"x": x.tolist(), "sky": sky.tolist(), "y": [*label[:850], *[None] * 50]})
+    df = spark.createDataFrame(table)
+    with pytest.warns(naively.LeftOutWarning):
+        model = naively.fit(df.repartition(3), "y", schema=naively.infer_schema(table, "y", together=True))
+    with pytest.warns(naively.LeftOutWarning):
+        expected = naively.fit(table, "y", together=True)
+    assert expected.tuning is not None
+    assert any(expected.tuning.table_weights)
+    assert_same_counts(model, expected)
+    assert model.tuning == expected.tuning
+    with pytest.warns(naively.LeftOutWarning) as issued:
+        planned = naively.fit(df.coalesce(1), "y", together=True)
+    assert len([w for w in issued if w.category is naively.LeftOutWarning]) == 1
+    assert planned.schema == expected.schema
+    assert planned.tuning == expected.tuning
+
+
 def test_one_partition_of_many_words(spark: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     """Its part is divided by word and added to parts that are not."""
     monkeypatch.setattr(engine, "MIN_SPLIT_KEYS", 500)

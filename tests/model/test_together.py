@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import sqlite3
+from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pandas as pd
+import pyarrow as pa
 import pytest
 from scipy import sparse
 
@@ -264,24 +267,56 @@ def test_order_batches_and_threads_do_not_matter(model: naively.Model) -> None:
     np.testing.assert_allclose(again.posterior(table), model.posterior(table), rtol=1e-9)
 
 
-def test_a_frame_and_a_file_have_the_same_tables(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A file is read in batches; the plan follows from the first of them, and from as many rows of a frame."""
-    assert plan_tables.MAX_FIRST_ROWS == batches.MAX_ROWS
-    monkeypatch.setattr(plan_tables, "MAX_FIRST_ROWS", 200)
-    monkeypatch.setattr(plan_tables, "MAX_PLANNED_ROWS", 100)
-    monkeypatch.setattr(batches, "MAX_ROWS", 200)
+@pytest.mark.parametrize("batch_rows", [64, 300])
+def test_every_source_has_the_same_tables(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, batch_rows: int) -> None:
+    """A plan follows from the first rows that are counted, however many a source has in a batch."""
+    import duckdb
+
+    monkeypatch.setattr(plan_tables, "MAX_PLANNED_ROWS", 200)
+    monkeypatch.setattr(batches, "MAX_ROWS", batch_rows)
     table, labels = world()
-    frame = pd.DataFrame(table).sort_values("x", ignore_index=True).assign(label=labels)
+    has_label = np.random.default_rng(2).random(ROW_COUNT) < 0.8
+    frame = pd.DataFrame(table).sort_values("x", ignore_index=True).round(6).assign(label=labels)
+    frame.loc[~has_label, "label"] = None
+    rows = pa.Table.from_pandas(frame, preserve_index=False)
     frame.to_csv(tmp_path / "rows.csv", index=False)
     frame.to_parquet(tmp_path / "rows.parquet")
-    model = naively.fit(frame, "label", together=True)
+    frame.to_json(tmp_path / "rows.jsonl", orient="records", lines=True)
+    with closing(sqlite3.connect(tmp_path / "rows.db")) as connection:
+        frame.to_sql("rows", connection, index=False)
+    with duckdb.connect(str(tmp_path / "rows.duckdb")) as connection:
+        connection.execute("CREATE TABLE rows AS SELECT * FROM frame")
+    with pytest.warns(naively.LeftOutWarning):
+        model = naively.fit(frame, "label", together=True)
     assert model.schema.tables is not None
-    assert model.schema.tables != naively.fit(frame[::-1], "label", together=True).schema.tables
-    for name in ("rows.csv", "rows.parquet"):
-        of_file = naively.fit(tmp_path / name, "label", together=True)
-        assert of_file.schema.tables == model.schema.tables
-        assert same_counts(of_file, model)
-        assert of_file.tuning == model.tuning
+    first = frame[has_label][:200]
+    assert naively.infer_schema(first, "label", together=True).tables == model.schema.tables
+    assert naively.infer_schema(frame[::-1], "label", together=True).tables != model.schema.tables
+    kinds = ("csv", "parquet", "jsonl", "db", "duckdb")
+    sources: list[Any] = [tmp_path / f"rows.{kind}" for kind in kinds]
+    sources += [iter(rows.to_batches(50)), rows.to_reader(70), rows]
+    for source in sources:
+        with pytest.warns(naively.LeftOutWarning):
+            other = naively.fit(source, "label", together=True)
+        assert other.schema.tables == model.schema.tables
+        assert same_counts(other, model)
+        assert other.tuning == model.tuning
+
+
+def test_a_file_of_many_columns_has_the_tables_of_its_frame(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A file of many columns is read fewer rows at a time."""
+    monkeypatch.setattr(batches, "MAX_CELLS", 40 * 128)
+    monkeypatch.setattr(batches, "MIN_ROWS", 100)
+    monkeypatch.setattr(plan_tables, "MAX_PLANNED_CELLS", 40 * 400)
+    noise = np.random.default_rng(0).normal(size=(ROW_COUNT, 40))
+    frame = pd.DataFrame(noise + np.linspace(0, 5, ROW_COUNT)[:, None]).add_prefix("x")
+    frame["label"] = np.where(noise[:, 0] > 0, "yes", "no")
+    frame.to_csv(tmp_path / "rows.csv", index=False)
+    model, of_file = (naively.fit(source, "label", together=True) for source in (frame, tmp_path / "rows.csv"))
+    assert model.schema.tables == of_file.schema.tables
+    assert model.schema.tables == naively.infer_schema(frame[:400], "label", together=True).tables
+    assert model.schema.tables != naively.infer_schema(frame[:128], "label", together=True).tables
+    assert of_file.tuning == model.tuning
 
 
 def test_tables_that_cannot_be_made_are_reported() -> None:

@@ -6,7 +6,7 @@ import datetime
 
 import numpy as np
 import pyarrow as pa
-from tests.support.strategies import assert_same_model
+from tests.support.strategies import assert_same_model, assert_same_statistic
 
 import naively
 from naively.statistics import NumberSummary
@@ -55,6 +55,9 @@ def assert_same_counts(one: naively.Model, two: naively.Model) -> None:
         if isinstance(a, NumberSummary) and isinstance(b, NumberSummary):
             for name in ("mean", "squares"):
                 np.testing.assert_array_equal(getattr(a.moments, name), getattr(b.moments, name), err_msg=name)
+    assert (one.table_counts is None) == (two.table_counts is None)
+    if one.table_counts is not None and two.table_counts is not None:
+        assert_same_statistic(one.table_counts, two.table_counts)
     assert one.row_hashes is not None
     assert two.row_hashes is not None
     assert one.row_hashes.equals(two.row_hashes)

@@ -55,6 +55,11 @@ many_classes = click.option(
     is_flag=True,
     help="Accept a target with nearly as many values as rows, which is refused otherwise.",
 )
+together = click.option(
+    "--together",
+    is_flag=True,
+    help="Count columns together too, and use what they say together where it helps. Takes longer.",
+)
 as_json = click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 force = click.option("--force", is_flag=True, help="Overwrite an existing file.")
 rows_output = click.option(

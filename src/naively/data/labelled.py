@@ -169,7 +169,11 @@ def read_labelled(
     keep_all: bool = False,
 ) -> LabelledRows:
     """Read all rows as one table; see `labelled_batches`."""
-    batches = list(labelled_batches(X, y, weight, like=like, keep_all=keep_all))
+    return join_rows(list(labelled_batches(X, y, weight, like=like, keep_all=keep_all)))
+
+
+def join_rows(batches: Sequence[LabelledRows]) -> LabelledRows:
+    """Return the rows of one or more batches as one table."""
     if len(batches) == 1:
         return batches[0]
     classes = code_labels([label for batch in batches for label in batch.classes])[0]

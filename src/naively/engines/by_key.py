@@ -2,7 +2,8 @@
 
     sum over parts = sum over shards of (sum over parts of the shard of each part)                     (1)
 
-A word is in the shard of its hash. Shard 0 also has all that is not a word or a value: rows, numbers, the sample.
+A word is in the shard of its hash. Shard 0 also has all that is not a word or a value: rows, numbers, tables of
+columns, the sample.
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ import numpy as np
 from naively.data.labelled import RowTally
 from naively.engines.parts import Part
 from naively.schema.schema import Block
-from naively.statistics import ClassWeights, Statistic
+from naively.statistics import ClassWeights, Histogram, Statistic
 from naively.statistics.histogram import max_keys_for
 
 MIN_SPLIT_KEYS = 100_000  # words and values of a part, above which parts are added by key
@@ -36,7 +37,11 @@ def split_by_key(part: Part, n_shards: int) -> list[Part]:
     for block, pieces in zip(model.schema.blocks, shards, strict=True):
         pieces += [_nothing(block, no_rows, len(model.schema.names))] * (n_shards - len(pieces))
     rest = replace(part, sample=None, tally=RowTally())
-    without_rows = replace(model, class_weights=no_rows, row_hashes=None)
+    no_tables = model.table_counts
+    if no_tables is not None:
+        columns = np.full(no_tables.n_columns, -1, dtype=np.intp)
+        no_tables = Histogram.empty(no_rows).take_columns(columns).with_max_keys(no_tables.cap)
+    without_rows = replace(model, class_weights=no_rows, row_hashes=None, table_counts=no_tables)
     parts = [replace(part, counts=replace(model, statistics=tuple(pieces[0] for pieces in shards)))]
     for i in range(1, n_shards):
         counts = replace(without_rows, statistics=tuple(pieces[i] for pieces in shards))

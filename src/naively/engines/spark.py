@@ -28,7 +28,7 @@ from naively.engines.by_key import MIN_SPLIT_KEYS, n_keys, split_by_key
 from naively.engines.parts import Part, total
 from naively.engines.parts import count as count_part
 from naively.errors import InputError, warn_user
-from naively.fitting import infer_schema
+from naively.fitting import infer_schema, refuse_settings
 from naively.model.decide import decision_rule
 from naively.model.predict_batches import PREDICTION, predict_tables
 from naively.priors import PriorLike
@@ -72,6 +72,7 @@ def fit(
     alpha: float | None = None,
     many_classes: bool = False,
     schema: Schema | None = None,
+    together: bool = False,
 ) -> Model:
     """Fit a model to a Spark DataFrame. Under the same schema it is the model that `naively.fit` returns.
 
@@ -83,20 +84,27 @@ def fit(
         The name of the column to predict. Rows without a label are dropped, with a warning.
     weight
         The name of the column that holds the weight of each row.
-    columns, tune, prior, alpha, many_classes, schema
-        As in `naively.fit`.
+    columns, tune, prior, alpha, many_classes, schema, together
+        As in `naively.fit`. The driver plans the tables of columns, by the rows that decide the schema.
 
     Returns
     -------
     Model
         The model, on the driver.
     """
-    if alpha is not None and tune:
-        raise InputError("alpha= needs tune=False: tuning chooses the smoothing. Or give it to a family, in columns=.")
+    refuse_settings(tune, alpha, together)
     if schema is None:
         _check_columns(df, y, weight)
         first = _first_rows(df, y)
-        schema = infer_schema(iter([first]), y, columns=columns, weight=weight, alpha=alpha, many_classes=many_classes)
+        schema = infer_schema(
+            iter([first]),
+            y,
+            columns=columns,
+            weight=weight,
+            alpha=alpha,
+            many_classes=many_classes,
+            together=together,
+        )
     return count(df, schema, y, weight=weight, tune=tune).to_model(prior=prior, many_classes=many_classes)
 
 

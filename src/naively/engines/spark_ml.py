@@ -49,17 +49,22 @@ class _Settings(HasInputCols, HasLabelCol, HasWeightCol, HasPredictionCol, HasPr
     tune = Param(
         Params._dummy(), "tune", "whether to choose smoothing, families and calibration", TypeConverters.toBoolean
     )
+    together = Param(Params._dummy(), "together", "whether to count tables of columns too", TypeConverters.toBoolean)
     families = Param(Params._dummy(), "families", "family of a column by its name, as text")
 
     def __init__(self) -> None:
         """Set the defaults."""
         super().__init__()
-        self._setDefault(tune=True, families={}, labelCol="label", predictionCol="prediction")
+        self._setDefault(tune=True, together=False, families={}, labelCol="label", predictionCol="prediction")
         self._setDefault(probabilityCol="probability")
 
     def getTune(self) -> bool:
         """Return whether the model is tuned."""
         return bool(self.getOrDefault(self.tune))
+
+    def getTogether(self) -> bool:
+        """Return whether tables of columns are counted too."""
+        return bool(self.getOrDefault(self.together))
 
     def getFamilies(self) -> dict[str, str]:
         """Return the families that were given, by column."""
@@ -78,6 +83,8 @@ class NaiveBayes(Estimator, _Settings, DefaultParamsReadable, DefaultParamsWrita
         As in pyspark.ml.
     tune
         Whether to choose smoothing, families and calibration by leave-one-out.
+    together
+        Whether to count tables of columns too, as in `naively.fit`.
     families
         The family of a column by its name, as text: {"price": "LogNormal"}.
     """
@@ -91,13 +98,15 @@ class NaiveBayes(Estimator, _Settings, DefaultParamsReadable, DefaultParamsWrita
         predictionCol: str = "prediction",
         probabilityCol: str = "probability",
         tune: bool = True,
+        together: bool = False,
         families: dict[str, str] | None = None,
     ) -> None:
         """Set the parameters that differ from their defaults."""
         super().__init__()
         given = {"inputCols": inputCols, "weightCol": weightCol, "families": families}
         self._set(**{name: value for name, value in given.items() if value is not None})
-        self._set(labelCol=labelCol, predictionCol=predictionCol, probabilityCol=probabilityCol, tune=tune)
+        self._set(labelCol=labelCol, predictionCol=predictionCol, probabilityCol=probabilityCol)
+        self._set(tune=tune, together=together)
 
     def _fit(self, dataset: DataFrame) -> NaiveBayesModel:
         if not self.isSet(self.inputCols):
@@ -106,7 +115,7 @@ class NaiveBayes(Estimator, _Settings, DefaultParamsReadable, DefaultParamsWrita
         weight = self.getWeightCol() if self.isSet(self.weightCol) else None
         rows = dataset.select(*names, y, *([] if weight is None else [weight]))
         families: Columns | None = self.getFamilies() or None
-        model = fit(rows, y, columns=families, weight=weight, tune=self.getTune())
+        model = fit(rows, y, columns=families, weight=weight, tune=self.getTune(), together=self.getTogether())
         fitted: NaiveBayesModel = self._copyValues(NaiveBayesModel(model))
         return fitted
 

@@ -30,8 +30,15 @@ from naively.schema.schema import Schema
 
 N_TABLES = 32
 MIN_PLANNED_COLUMNS, MAX_PLANNED_COLUMNS = 2, 256
-MAX_PLANNED_ROWS = 65_536
-MAX_FIRST_ROWS = 2**18  # among which these are: as many as are read from a file at a time
+MAX_PLANNED_ROWS, MAX_PLANNED_CELLS = 32_768, 2**23
+
+
+def n_planned_rows(schema: Schema) -> int:
+    """Return how many of the first rows make a plan: fewer if there are more than 256 columns.
+
+    It depends on the columns only: frames, files and other sources with the same rows have the same plan.
+    """
+    return min(MAX_PLANNED_ROWS, max(1, MAX_PLANNED_CELLS // max(1, len(schema.names))))
 
 
 def with_tables(schema: Schema, table: Table, left_out: Collection[str] = ()) -> Schema:
@@ -42,11 +49,11 @@ def with_tables(schema: Schema, table: Table, left_out: Collection[str] = ()) ->
     schema
         The columns and their families.
     table
-        The first rows.
+        The first rows; see `n_planned_rows`.
     left_out
         Columns that the rules of the families drop, such as identifiers.
     """
-    names = [name for name in _suitable(schema) if name not in set(left_out)]
+    names = [name for name in suitable_columns(schema).names if name not in left_out]
     if table.is_sparse or not MIN_PLANNED_COLUMNS <= len(names) <= MAX_PLANNED_COLUMNS or not table.n_rows:
         warn_user(
             f"together=True changes nothing: tables of columns read {MIN_PLANNED_COLUMNS} to {MAX_PLANNED_COLUMNS} "
@@ -58,14 +65,14 @@ def with_tables(schema: Schema, table: Table, left_out: Collection[str] = ()) ->
     return replace(schema, tables=plan_tables(schema, table, names))
 
 
-def _suitable(schema: Schema) -> list[str]:
+def suitable_columns(schema: Schema) -> Schema:
     """Return the columns that tables can read: numbers, dates, booleans and categories, each with its own family."""
-    return [
-        name
+    blocks = tuple(
+        block
         for block in schema.blocks
         if not (block.family.joint or block.family.awaits_values or block.family.statistic.view is Texts)
-        for name in block.names
-    ]
+    )
+    return Schema(tuple(name for block in blocks for name in block.names), blocks)
 
 
 def plan_tables(schema: Schema, table: Table, names: Sequence[str]) -> TablePlan:
@@ -73,13 +80,10 @@ def plan_tables(schema: Schema, table: Table, names: Sequence[str]) -> TablePlan
     categories = {name for b in schema.blocks if b.family.statistic.view is Codes for name in b.names}
     ordered = sorted(names, key=lambda name: (name in categories, name))
     n_numbers = sum(name not in categories for name in ordered)
-    n_first = min(table.n_rows, MAX_FIRST_ROWS)
-    step = -(-n_first // MAX_PLANNED_ROWS)
-    rows = table if step == 1 else table.take(np.arange(0, n_first, step))
-    position = positions_of(rows.names)
+    position = positions_of(table.names)
     places = [position[name] for name in ordered]
-    numbers = [_present(x) for x in _columns(rows, places[:n_numbers])]
-    values = _frequent_values(rows, places[n_numbers:])
+    numbers = [_present(x) for x in _columns(table, places[:n_numbers])]
+    values = _frequent_values(table, places[n_numbers:])
     # A random number for each use of a column in a table: the first time, and again until it has eight columns.
     hashes = mix(hash_texts(ordered))
     seed = mix(np.array([hashes.sum(dtype=np.uint64)]))

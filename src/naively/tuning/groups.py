@@ -31,10 +31,14 @@ if TYPE_CHECKING:
     from naively.model.model import Model
 
 
-def split_by_group(rows: LabelledRows, group: str) -> list[LabelledRows]:
-    """Return the rows of each fold, without the column of groups."""
+def refuse_missing_group(rows: LabelledRows, group: str) -> None:
+    """Refuse rows that have no column of groups."""
     if group not in rows.table.names:
         raise InputError(f"there is no column {group!r} of groups; the data has {listed(rows.table.names)}.")
+
+
+def split_by_group(rows: LabelledRows, group: str) -> list[LabelledRows]:
+    """Return the rows of each fold, without the column of groups."""
     fold = mix(rows.table.row_hashes((group,))) % np.uint64(FOLDS)
     rows = replace(rows, table=rows.table.without_column(group))
     return [rows.where(fold == f).without_empty_classes() for f in range(FOLDS)]

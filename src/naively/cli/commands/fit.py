@@ -48,11 +48,7 @@ if TYPE_CHECKING:
     metavar="COLUMN",
     help="Column with the name of a group: rows of a group belong together. It is not a column of the model.",
 )
-@click.option(
-    "--together",
-    is_flag=True,
-    help="Count columns together too, and use what they say together where it helps. Takes longer.",
-)
+@options.together
 @click.option(
     "--schema",
     "schema_file",

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 @options.missing
 @options.weight
 @options.many_classes
+@options.together
 @options.force
 @options.reads_data()
 def command(
@@ -34,6 +35,7 @@ def command(
     missing: tuple[str, ...],
     weight: str | None,
     many_classes: bool,
+    together: bool,
     force: bool,
 ) -> None:
     """Decide from the first rows of DATA what to count of each column, and write it to a file.
@@ -62,7 +64,9 @@ def command(
 
     def read_and_infer(types: Mapping[str, str]) -> Schema:
         batches = summary.add(read_files(data, types))
-        return infer_schema(batches, target, columns=columns or None, weight=weight, many_classes=many_classes)
+        return infer_schema(
+            batches, target, columns=columns or None, weight=weight, many_classes=many_classes, together=together
+        )
 
     with name_file_in_errors(data):
         texts, can_retry = options.text_types(family_names), not data.is_standard_input
