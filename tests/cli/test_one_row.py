@@ -37,6 +37,19 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
+def test_a_value_that_the_model_has_never_seen_is_noted_once() -> None:
+    data = "sex,port,y\n" + "".join(f"{('male', 'female')[i % 2]},{'CQS'[i % 3]},{i % 2}\n" for i in range(60))
+    Path("e.csv").write_text(data)
+    naively.fit("e.csv", "y", tune=False).save("e")
+    result = run("predict", "e", "--set", "sex=mael", "--set", "port=C")
+    assert result.exit_code == 0
+    assert result.stderr == "naively: note: sex: the model has not seen 'mael'; the nearest is 'male'.\n"
+    assert "port: the model has not seen 'Zanzibar'.\n" in run("explain", "e", "--set", "port=Zanzibar").stderr
+    for quiet in ("sex=male", "sex=", "sex=NA"):
+        assert "not seen" not in run("predict", "e", "--set", quiet).stderr
+    assert "not seen" not in run("predict", "t", "--text", "unknown words").stderr
+
+
 def test_predict_one_row() -> None:
     [row] = rows_of(run("predict", "m", "--set", "age=30", "--set", "SEX=m", "--proba"))
     model = naively.load("m")

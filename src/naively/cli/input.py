@@ -9,15 +9,16 @@ from pathlib import Path
 import pyarrow as pa
 
 from naively.cli.options import RowsToCount, label_of
+from naively.cli.output import print_note
 from naively.data.files.bad_rows import BadRows
 from naively.data.files.batches import ReadProgress, rebatch
 from naively.data.files.cells import Cells
 from naively.data.files.csv import OtherTypeError
-from naively.data.files.paths import STANDARD_INPUT, Files
+from naively.data.files.paths import MISSING_CELLS, STANDARD_INPUT, Files
 from naively.data.files.places import report_bad_rows, with_place
 from naively.data.files.read import read_files
 from naively.data.labelled import Label
-from naively.data.names import counted, listed, similar_names
+from naively.data.names import counted, listed, nearest, similar_names
 from naively.data.table import Table, concat_tables
 from naively.data.views import Texts
 from naively.errors import InputError
@@ -132,7 +133,23 @@ def row_of_options(model: Model, values: tuple[str, ...], text: str | None) -> p
         if column in cells:
             raise InputError(f"--text is the column {column!r}, which --set gives too: give one of them.")
         cells[column] = text
+    for column, cell, near in _unseen_values(model, cells):
+        hint = "" if near is None else f"; the nearest is {near!r}"
+        print_note(f"{column}: the model has not seen {cell!r}{hint}.")
     return pa.table({name: pa.array([cell], pa.string()) for name, cell in cells.items()}, metadata=Cells().mark())
+
+
+def _unseen_values(model: Model, cells: Mapping[str, str]) -> Iterator[tuple[str, str, str | None]]:
+    """Yield the cells of columns of categories that the model has not counted, with the nearest value it has."""
+    for block, statistic in zip(model.chosen.schema.blocks, model.chosen.statistics, strict=True):
+        for j, name in enumerate(block.names):
+            cell = cells.get(name, "")
+            if block.kind(j) != "string" or cell in MISSING_CELLS:
+                continue
+            table = statistic.table(j)
+            known = [] if table is None else [str(value) for value in table.values]
+            if known and cell not in known:
+                yield name, cell, nearest(cell, known)
 
 
 def read_one_row(model: Model, values: tuple[str, ...], text: str | None) -> Table:
