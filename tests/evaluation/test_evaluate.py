@@ -235,3 +235,16 @@ def test_unknown_classes_are_refused() -> None:
         model.predict({"a": [1]}, min_probability=0.5, odds=2)
     with pytest.raises(nb.InputError, match="min_probability=2"):
         model.predict({"a": [1]}, min_probability=2)
+
+
+@pytest.mark.parametrize("share", [0.2, 0.8])
+def test_f1_of_a_class_has_the_baseline_of_the_most_frequent_class(share: float) -> None:
+    """If every row gets class c, its precision is its share p and its recall 1: F1 is 2p / (1 + p); else it is 0."""
+    label = (np.arange(50) < 50 * share).astype(int)
+    posterior = np.full((50, 2), 0.5)
+    evaluation = Evaluation.of(np.log(posterior), label, ("no", "yes"))
+    baseline = [2 * p / (1 + p) if p > 0.5 else 0.0 for p in (1 - share, share)]
+    assert [metrics.f1_baseline for metrics in evaluation.by_class] == pytest.approx(baseline)
+    line = next(line for line in str(evaluation).splitlines() if line.startswith("F1 of yes"))
+    assert line.endswith(f"{baseline[1]:.4f}")
+    assert evaluation.to_dict()["classes"][1]["f1_baseline"] == pytest.approx(baseline[1])

@@ -1,5 +1,6 @@
 """Explanations against hand computations, how they are rendered, and counterfactuals."""
 
+import datetime
 import json
 import math
 from typing import Any
@@ -247,8 +248,6 @@ def test_sums_and_scored_rows_find_the_same_counterfactual(drawn: Rows, seed: in
 
 
 def test_the_counts_of_dates_are_dates_and_days() -> None:
-    import datetime
-
     import naively
 
     first = datetime.date(2024, 1, 1)
@@ -283,3 +282,20 @@ def test_a_missing_value_has_one_line() -> None:
     with pytest.warns(nb.LeftOutWarning):
         (absent,) = model.explain({"z": ["u"]})
     assert sorted(line.column for line in absent.contributions) == ["flag", "z"]
+
+
+def test_a_counterfactual_of_a_day_is_a_day() -> None:
+    first = datetime.date(2024, 1, 1)
+    days = [first + datetime.timedelta(days=7 * i % 41 + 101 * (i % 2)) for i in range(81)]
+    times = [datetime.datetime(2024, 1, 1, 12, 30) + (day - first) for day in days]
+    labels = ["early", "late"] * 40 + ["early"]
+    for family in (nb.Gaussian(), nb.Binned()):
+        model = nb.fit({"when": days}, labels, columns={"when": family}, tune=False)
+        for explanation in model.explain({"when": days}, leave_out=False):
+            counterfactual = explanation.counterfactual
+            assert counterfactual is not None
+            assert len(str(counterfactual.changes[0].after)) == len("2024-01-01"), counterfactual
+    of_times = nb.fit({"when": times}, labels, columns={"when": nb.Gaussian()}, tune=False)
+    counterfactual = of_times.explain({"when": times[:1]})[0].counterfactual
+    assert counterfactual is not None
+    assert "T" in str(counterfactual.changes[0].after)

@@ -57,8 +57,10 @@ def test_results_are_short_as_text_and_escaped_in_html(tmp_path: Path, n_classes
     comparison, tables = naively.compare(model, model.without_floor(), rows, labels), model.tables()
     for result in (model, ledger, evaluation, explanations[0], comparison, tables, *tables.values()):
         assert len(repr(result)) < 600
-    for result in (model.schema, model.chosen, ledger.log()[0]):
+    values = (model.importance(), naively.diff(model, model), model.tuning, model.next_question({}), explanations)
+    for result in (model.schema, model.chosen, ledger.log()[0], *values):
         assert len(repr(result)) < 200
+        assert "\n" not in repr(result)
     for shown in (model, ledger, evaluation, explanations, tables):
         page = shown._repr_html_()
         checker = Checker(page)

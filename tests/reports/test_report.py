@@ -14,6 +14,7 @@ from click.testing import CliRunner
 import naively as nb
 from naively.cli.main import main
 from naively.data.labelled import read_labelled
+from naively.model.calibrate import EvidenceKey, Tuning
 from naively.reports.page import explained_rows
 
 EVIL = "<script>alert(1)</script>"
@@ -178,3 +179,16 @@ def test_baselines_are_those_of_the_evaluation() -> None:
     assert shown["Brier score"] == f"{baseline['brier']:.4f}"
     assert shown["log-loss"] == f"{baseline['log_loss']:.4f}"
     assert set(shown) >= {"accuracy", "balanced accuracy", "F1", "MCC", "calibration error"}
+
+
+def test_the_columns_used_are_those_with_a_weight() -> None:
+    rows, labels = weather()
+    model = nb.fit(rows, labels)
+    assert model.tuning is not None
+    weights = dict.fromkeys(model.schema.names, 1.0) | {model.schema.names[0]: 0.0}
+    page = nb.report(model.with_tuning(Tuning(weights=weights, rows=300))).html
+    n_used = len(model._used_columns) - 1
+    assert f"columns used of {len(model.schema.names)};" in page
+    assert f">{n_used}<" in page.partition("columns used of")[0][-200:]
+    textbook = nb.report(model.with_tuning(None)).html
+    assert f">{n_used + 1}<" in textbook.partition("columns used of")[0][-200:]

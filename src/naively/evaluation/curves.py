@@ -30,7 +30,8 @@ class ClassMetrics:
     """One class against all others.
 
     `roc` has points (false positive rate, true positive rate), `precision_recall` (recall, precision). Without rows of
-    the class or of others, estimates are NaN and curves are empty.
+    the class or of others, estimates are NaN and curves are empty. `f1_baseline` is F1 if every row gets the class that
+    is most probable by the prior.
     """
 
     label: object
@@ -38,6 +39,7 @@ class ClassMetrics:
     precision: Estimate
     recall: Estimate
     f1: Estimate
+    f1_baseline: float
     auc: Estimate
     average_precision: float
     roc: Floats
@@ -87,9 +89,18 @@ def calibration_error(probability: Floats, observed: Bools, weight: Floats) -> E
 
 
 def class_metrics(
-    label: object, probability: Floats, observed: Bools, predicted: Bools, weight: Floats, curves: bool
+    label: object,
+    probability: Floats,
+    observed: Bools,
+    predicted: Bools,
+    by_prior: Bools,
+    weight: Floats,
+    curves: bool,
 ) -> ClassMetrics:
-    """Return the metrics of one class against all others, as scikit-learn defines them."""
+    """Return the metrics of one class against all others, as scikit-learn defines them.
+
+    `predicted` and `by_prior` are the rows that the model and the prior alone predict as this class.
+    """
     is_known = bool(weight[observed].any())
     has_both = is_known and bool(weight[~observed].any())
     ranking = Ranking.of(observed, probability, weight) if is_known else None
@@ -104,6 +115,7 @@ def class_metrics(
         share(observed[predicted], weight[predicted]),
         share(predicted[observed], weight[observed]),
         estimate(f1_of(1), _two_by_two(observed, predicted, weight), effective_rows(weight)),
+        f1_of(1)(_two_by_two(observed, by_prior, weight))[0],
         area(auc, effective_rows(weight[observed]), effective_rows(weight[~observed])),
         ranking.average_precision if ranking else math.nan,
         roc,

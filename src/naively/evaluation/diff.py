@@ -14,11 +14,13 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from naively.data.names import listed
+from naively.data.names import counted, listed
 from naively.families.compare import compare_table, false_discovery_rates
 from naively.families.evidence import LikelihoodRatio, ValueChange
 from naively.model.merge import align
 from naively.model.model import Model
+
+MAX_SHOWN = 4  # columns in a line
 
 
 @dataclass(frozen=True)
@@ -48,7 +50,18 @@ class ColumnDiff:
     changes: tuple[ValueChange, ...]
 
 
-def diff_models(a: Model, b: Model, top: int) -> tuple[ColumnDiff, ...]:
+class ColumnDiffs(tuple[ColumnDiff, ...]):
+    """The difference of the classes, then that of every column, the most significant first."""
+
+    __slots__ = ()
+
+    def __repr__(self) -> str:
+        shown = [f"{diff.column} q={diff.q:.2g}" for diff in self[:MAX_SHOWN]]
+        more = ", …" if len(self) > MAX_SHOWN else ""
+        return f"<ColumnDiffs of {counted(len(self) - 1, 'column')}: {', '.join(shown)}{more}>"
+
+
+def diff_models(a: Model, b: Model, top: int) -> ColumnDiffs:
     """Return what `naively.diff` does for two models without common rows."""
     a, b = align(a, b)
     class_rows = np.stack([a.class_weights.rows, b.class_weights.rows]).astype(np.float64)
@@ -59,7 +72,7 @@ def diff_models(a: Model, b: Model, top: int) -> tuple[ColumnDiff, ...]:
         columns += map(_column, names, tests)
     q = false_discovery_rates([column.p for column in columns])
     columns = [replace(column, q=float(value)) for column, value in zip(columns, q, strict=True)]
-    return (columns[0], *sorted(columns[1:], key=lambda column: (column.p, -column.nats)))
+    return ColumnDiffs((columns[0], *sorted(columns[1:], key=lambda column: (column.p, -column.nats))))
 
 
 def _column(name: str, test: LikelihoodRatio) -> ColumnDiff:

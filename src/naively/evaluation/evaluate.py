@@ -133,7 +133,7 @@ class Evaluation:
                 log_prior = np.log((is_class * weight[:, None]).sum(axis=0) / weight.sum())
         figures = _figures(posterior, truth, weight)
         prior = np.broadcast_to(np.exp(log_prior), posterior.shape)
-        prior_loss = losses(prior, truth)
+        prior_loss, by_prior = losses(prior, truth), prior.argmax(axis=1)
         confusion = confusion_of(truth, predicted, weight, n_classes)
         with_curves = n_classes <= MAX_CLASSES_WITH_CURVES
         return cls(
@@ -145,7 +145,9 @@ class Evaluation:
             calibration=calibration(probability, is_right, weight),
             confusion=confusion,
             by_class=tuple(
-                class_metrics(classes[c], posterior[:, c], is_class[:, c], predicted == c, weight, with_curves)
+                class_metrics(
+                    *(classes[c], posterior[:, c], is_class[:, c], predicted == c, by_prior == c, weight, with_curves)
+                )
                 for c in range(n_classes)
             ),
             thresholds=_thresholds(posterior, is_class, classes, weight, goals),

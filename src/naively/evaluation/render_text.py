@@ -55,7 +55,8 @@ def _figures(e: Evaluation) -> str:
         rows.append([title, format_number(figure.value), interval(figure), format_number(baseline)])
         if name == "f1" and len(e.classes) == 2:
             of_class = e.by_class[1]
-            rows.insert(-1, [f"F1 of {of_class.label}", format_number(of_class.f1.value), interval(of_class.f1), ""])
+            numbers = (format_number(of_class.f1.value), interval(of_class.f1), format_number(of_class.f1_baseline))
+            rows.insert(-1, [f"F1 of {of_class.label}", *numbers])
     rows.append([TITLES["lift"], format_number(e.lift.value), interval(e.lift), ""])
     return _table(rows)
 

@@ -22,10 +22,11 @@ import numpy as np
 
 from naively._kernels.types import Floats
 from naively.data.files.paths import is_path
-from naively.data.names import positions_of, require_same_width
+from naively.data.names import counted, positions_of, require_same_width
 from naively.data.plain import as_plain
 from naively.data.read import TableLike, read
 from naively.data.table import ColumnTable, Table
+from naively.data.text_table import format_number
 from naively.data.views import Codes, Texts
 from naively.errors import ImpossibleRowsWarning, InputError, LeftOutWarning
 from naively.explanation.explain import scored_blocks
@@ -37,6 +38,7 @@ from naively.statistics import Statistic
 
 N_QUANTILES = 32  # of each class, for a column without a list of values
 ROWS_AT_A_TIME = 4096
+MAX_SHOWN = 4  # columns in a line
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,6 +79,11 @@ class NextQuestion:
     not_asked: Mapping[str, str]
 
     to_dict = as_plain
+
+    def __repr__(self) -> str:
+        shown = [f"{q.column} {format_number(q.gain, '.4g')}" for q in self.questions[:MAX_SHOWN]]
+        more = ", …" if len(self.questions) > MAX_SHOWN else ""
+        return f"<NextQuestion of {counted(len(self.questions), 'column')}: {', '.join(shown)}{more}>"
 
 
 def next_question(model: Model, row: TableLike, costs: Mapping[str, float] | None = None) -> NextQuestion:

@@ -199,8 +199,10 @@ class Alternative:
 
 
 def number_alternative(row: RowView, column: int, number: float, other: float) -> Alternative:
-    """Return another number for a column of a row."""
+    """Return another number for a column of a row; in place of a day, another day."""
     kind = row.kind(column)
+    if kind == "date" and number % SECONDS_OF_A_DAY == 0:
+        other = float(round(other / SECONDS_OF_A_DAY) * SECONDS_OF_A_DAY)
     before, after = format_value(number, kind)[0], format_value(other, kind)[0]
     return Alternative(row.names[column], before, after, float(other) if kind == "date" else after)
 

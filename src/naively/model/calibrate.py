@@ -26,7 +26,9 @@ import numpy as np
 
 from naively._kernels.types import Floats
 from naively.data.labelled import Label
+from naively.data.names import counted
 from naively.data.plain import JsonObject
+from naively.data.text_table import format_number
 from naively.errors import InputError
 from naively.families import Family
 from naively.families.together import WeightedTables
@@ -67,6 +69,7 @@ _LIKE_ROLE = re.compile(r" (?:present|\[(?P<part>pairs|\d+-grams)\])(?P<value>(?
 
 REDUNDANT_SHARE = 0.01  # of what a column is worth alone: one that adds less to the others repeats them
 REDUNDANT_SHARE_BY_CHANCE = 0.1  # the same, of a column that may add nothing
+MAX_SHOWN = 4  # columns in a line
 ANSWER_SHARE = 0.95  # of the uncertainty about the class that a column alone removes, if it may hold the answer
 
 
@@ -114,6 +117,16 @@ class ColumnImportance(NamedTuple):
     def to_dict(self) -> JsonObject:
         """Return the numbers and the remark as plain data."""
         return {**self._asdict(), "remark": self.remark}
+
+
+class Importance(tuple[ColumnImportance, ...]):
+    """What each column is worth, the highest first: a tuple of `ColumnImportance`."""
+
+    __slots__ = ()
+
+    def __repr__(self) -> str:
+        shown = [f"{column.name} {format_number(column.nats, '.4g')}" for column in self[:MAX_SHOWN]]
+        return f"<Importance of {counted(len(self), 'column')}: {', '.join(shown)}{', …' * (len(self) > MAX_SHOWN)}>"
 
 
 ByColumn = Mapping[EvidenceKey | str, float]  # a name is short for the key of the column's value
@@ -172,6 +185,13 @@ class Tuning:
         for name in ("weights", "exponents"):
             by_key = {EvidenceKey((k,)) if isinstance(k, str) else k: v for k, v in getattr(self, name).items()}
             object.__setattr__(self, name, by_key)
+
+    def __repr__(self) -> str:
+        n_zero = sum(weight == 0 for weight in self.weights.values())
+        parts = ["plain Naive Bayes"] if self.is_textbook else [counted(len(self.weights), "weight")]
+        parts += [f"{n_zero} of them 0"] if n_zero else []
+        parts += [f"log-loss {self.report['log_loss']:.4f}"] if "log_loss" in self.report else []
+        return f"<Tuning by {counted(self.rows, 'row')}: {', '.join(parts)}>"
 
     def __hash__(self) -> int:
         return hash((self.default_weight, self.rows, len(self.weights)))

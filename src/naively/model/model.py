@@ -30,7 +30,7 @@ from naively.data.read import TableLike
 from naively.errors import InputError
 from naively.families.together import WeightedTables
 from naively.model import merge
-from naively.model.calibrate import ColumnImportance, Tuning, WeightedBlocks, weigh_blocks
+from naively.model.calibrate import Importance, Tuning, WeightedBlocks, weigh_blocks
 from naively.model.contributions import contributions, two_classes
 from naively.model.count import count_relabelled, count_rows
 from naively.model.decide import (
@@ -692,9 +692,7 @@ class Model:
         return self.with_tuning(tune(self, X, y, weight))
 
     @on_own_threads
-    def importance(
-        self, X: TableLike | None = None, y: LabelsLike = None, weight: WeightLike = None
-    ) -> tuple[ColumnImportance, ...]:
+    def importance(self, X: TableLike | None = None, y: LabelsLike = None, weight: WeightLike = None) -> Importance:
         """Return what each column is worth: the log-loss that leaving it out would add, the highest first.
 
         Without rows: as computed by the last tuning. Columns that the model does not use are not listed.
@@ -716,12 +714,12 @@ class Model:
         if X is not None:
             from naively.tuning.tune import importance_by_rows
 
-            return importance_by_rows(self, X, y, weight)
+            return Importance(importance_by_rows(self, X, y, weight))
         worth = () if self.tuning is None else self.tuning.importance
         if not worth:
             why = "is not tuned" if self.tuning is None else "was tuned without it"
             raise InputError(f"the model {why}: give importance(X, y) the rows that it was fitted on.")
-        return worth
+        return Importance(worth)
 
     @on_own_threads
     def leave_one_out(

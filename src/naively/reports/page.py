@@ -200,8 +200,17 @@ def explained_rows(model: Model, rows: LabelledRows | None) -> tuple[list[tuple[
     )
 
 
+def _has_weight(model: Model, column: str) -> bool:
+    """Return whether a column can change a prediction: whether tuning has left it, or a table with it, a weight."""
+    tuning, tables = model.tuning, model.schema.tables
+    if tuning is None or (tables is not None and any(tuning.table_weights) and column in tables.columns):
+        return True
+    blocks = [block for block in model.chosen.schema.blocks if column in block.names]
+    return any(tuning.weight_of_column(block, block.names.index(column)) != 0 for block in blocks)
+
+
 def _header(model: Model, evaluation: Evaluation | None) -> str:
-    n_used = len(model._used_columns)
+    n_used = sum(_has_weight(model, name) for name in model._used_columns)
     tiles = [
         sections.tile(f"{int(model.class_weights.rows.sum()):,}", "rows learnt from"),
         sections.tile(f"{n_used:,}", f"columns used of {len(model.schema.names):,}; {len(model.classes):,} classes"),

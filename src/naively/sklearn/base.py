@@ -24,7 +24,7 @@ from naively.data.table import MatrixTable, Table
 from naively.data.views import RefusedEntryError
 from naively.errors import InputError
 from naively.families import Family
-from naively.model.calibrate import ColumnImportance
+from naively.model.calibrate import Importance
 from naively.model.count import count
 from naively.model.merge import with_classes
 from naively.model.model import Model
@@ -154,7 +154,7 @@ class Estimator(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
     def importance(
         self, X: TableLike | None = None, y: LabelsLike = None, sample_weight: ArrayLike | None = None
-    ) -> tuple[ColumnImportance, ...]:
+    ) -> Importance:
         """Return what each column is worth, the highest first, as `Model.importance` does.
 
         Parameters

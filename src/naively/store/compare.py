@@ -6,14 +6,14 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from naively.errors import InputError
-from naively.evaluation.diff import ColumnDiff, diff_models
+from naively.evaluation.diff import ColumnDiffs, diff_models
 from naively.model.merge import total
 from naively.model.model import Model, ModelLike
 from naively.store.entries import open_file
 from naively.store.running_sum import load
 
 
-def diff(a: ModelLike, b: ModelLike, top: int = 20) -> tuple[ColumnDiff, ...]:
+def diff(a: ModelLike, b: ModelLike, top: int = 20) -> ColumnDiffs:
     """Compare two models column by column and test each difference for significance.
 
     Parameters
@@ -26,8 +26,8 @@ def diff(a: ModelLike, b: ModelLike, top: int = 20) -> tuple[ColumnDiff, ...]:
 
     Returns
     -------
-    tuple of ColumnDiff
-        The classes first, then every column, the most significant difference first.
+    ColumnDiffs
+        A tuple of `ColumnDiff`. The classes first, then every column, the most significant difference first.
 
     >>> from naively import fit
     >>> old = fit({"sky": ["sun"] * 30 + ["rain"] * 10}, ["yes"] * 40)
