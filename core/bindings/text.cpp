@@ -1,10 +1,14 @@
 // Documents, their tokens, counts and scores.
 #include "text/text.hpp"
 
+#include <nanobind/stl/pair.h>
 #include <nanobind/stl/string.h>
+#include <nanobind/stl/string_view.h>
+#include <nanobind/stl/vector.h>
 
 #include "bindings/arrays.hpp"
 #include "bindings/strings.hpp"
+#include "text/spaces.hpp"
 #include "text/unicode_table.hpp"
 
 namespace naively::bindings {
@@ -104,6 +108,12 @@ nb::typed<nb::list, nb::list> py_tokens(const PythonDocuments& documents, const 
   return nb::borrow<nb::typed<nb::list, nb::list>>(lists);
 }
 
+std::pair<std::string, std::vector<std::pair<std::int64_t, std::int64_t>>> py_single_spaces(std::string_view text,
+                                                                                            std::int64_t max_bytes) {
+  SpacedText spaced = single_spaces(text, max_bytes);
+  return {std::move(spaced.text), std::move(spaced.long_words)};
+}
+
 using Bytes = In<std::uint8_t, 1>;
 using Offsets = nb::ndarray<nb::ro, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
 
@@ -172,6 +182,7 @@ void bind_text(nb::module_& m) {
   m.def("token_rows", py_token_rows, "documents"_a, "vocabulary"_a.none(), "options"_a, "ordered"_a, "n_threads"_a);
   m.def("hash_texts", py_hash_texts, "documents"_a, "n_threads"_a);
   m.def("tokens", py_tokens, "documents"_a, "options"_a);
+  m.def("single_spaces", py_single_spaces, "text"_a, "max_bytes"_a);
 }
 
 }  // namespace naively::bindings

@@ -185,6 +185,14 @@ def test_monstrous_documents(text: str | bytes, n: int) -> None:
 keys = st.lists(st.one_of(texts, st.text(alphabet="ab\0", max_size=40), binaries), max_size=30)
 
 
+ASCII = st.text(st.characters(max_codepoint=127), max_size=60) | st.text(" a\n\x1c\x1f", max_size=60)
+
+
+@given(text=ASCII, max_characters=st.integers(0, 20))
+def test_single_spaces(text: str, max_characters: int) -> None:
+    assert compiled.single_spaces(text, max_characters) == twin.single_spaces(text, max_characters)
+
+
 @many
 @given(first=keys, second=keys)
 def test_vocabulary(first: list[Any], second: list[Any]) -> None:

@@ -158,6 +158,16 @@ def token_rows(
     return flat[:, 1].copy(), flat[:, 0].copy(), np.cumsum([0, *map(len, rows)], dtype=np.int64)
 
 
+def single_spaces(text: str, max_characters: int) -> tuple[str, list[tuple[int, int]]]:
+    """Join words by single spaces; list where words start and end that are longer than this."""
+    words = text.split()
+    ends = np.cumsum([len(word) + 1 for word in words]) - 1
+    long_words = [
+        (int(end) - len(word), int(end)) for word, end in zip(words, ends, strict=True) if len(word) > max_characters
+    ]
+    return " ".join(words), long_words
+
+
 def hash_texts(documents: Documents) -> NDArray[np.uint64]:
     """Return a hash of each document's bytes: of the pieces, then of that and the length; 0 for a missing one."""
     hashes = []

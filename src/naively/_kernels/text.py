@@ -200,6 +200,17 @@ def score_text(
     _core.score_text(read, vocabulary, compiled, weights, class_constant, binary, out, length, n_threads)
 
 
+def single_spaces(text: str, max_characters: int) -> tuple[str, list[tuple[int, int]]]:
+    """Return the words of an ASCII text, as `text.split()` has them, with single spaces between them.
+
+    The second result is where words of more than `max_characters` start and end in the first.
+
+    >>> single_spaces(" a\\tlong\\n\\nword ", 3)
+    ('a long word', [(2, 6), (7, 11)])
+    """
+    return _core.single_spaces(text, max_characters)
+
+
 def hash_texts(documents: Documents, n_jobs: int | None = None) -> NDArray[np.uint64]:
     """Return a hash of the bytes of each document, for any container; 0 for a missing one.
 

@@ -9,6 +9,9 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 from functools import lru_cache
+from itertools import chain, pairwise
+
+from naively._kernels.text import single_spaces
 
 MAX_WORD_CHARACTERS = 40  # what is longer is not a word, but data
 FIELDS = ("from", "to", "subject", "body", "hidden", "links", "route", "headers", "shape")
@@ -65,12 +68,16 @@ def clean(text: str) -> str:
     >>> clean("free\\n\\n" + "A" * 100 + " 発票代開")
     'free 発票 票代 代開'
     """
-    words = text.split()
-    if max(map(len, words), default=0) > MAX_WORD_CHARACTERS:
-        short = [word if len(word) <= MAX_WORD_CHARACTERS else _without_data(word) for word in words]
-        words = [word for word in short if word]
-    text = " ".join(words)
-    return text if text.isascii() else " ".join(_UNSPACED.sub(_pair, text).split())
+    if text.isascii():
+        text, data = single_spaces(text, MAX_WORD_CHARACTERS)
+        if not data:
+            return text
+        ends = [0, *chain.from_iterable(data), len(text)]
+        parts = (text[start:end].strip() for start, end in pairwise(ends))
+        return join(_without_data(part) if i % 2 else part for i, part in enumerate(parts))
+    words = (word if len(word) <= MAX_WORD_CHARACTERS else _without_data(word) for word in text.split())
+    text = join(words)
+    return " ".join(_UNSPACED.sub(_pair, text).split()) if _UNSPACED.search(text) else text
 
 
 @lru_cache(maxsize=4096)
