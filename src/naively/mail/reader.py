@@ -60,8 +60,7 @@ READ_HEADERS = VALUE_HEADERS | ROUTE_HEADERS | NAMED_HEADERS | {"date"}
 
 _CODED = frozenset({"quoted-printable", "base64", "x-uuencode", "uuencode", "uue", "x-uue"})  # by Message
 _PARSER = email.parser.BytesParser()  # policy compat32, the default; email.policy takes long to import
-_HEADER_START = re.compile(r"\n(?![ \t])")
-_HEADER_LINES = re.compile(rb"\n(?![ \t])")
+_HEADER_START = re.compile(rb"\n(?![ \t])")
 _READ_NAMES = frozenset(name.encode() for name in READ_HEADERS)
 _MBOX_QUOTE = re.compile(rb"^>+(?=From )", re.MULTILINE)
 _ENCODED_WORD = re.compile(
@@ -158,14 +157,14 @@ def read(data: bytes) -> Mail:
     >>> mail.key == read(b"Received: by mx\\r\\nFrom: Ann <ann@example.org>\\r\\nSubject: Cheap\\r\\n\\r\\nSee http://shop.example.com/now").key
     True
     """
-    head, body, is_complete = _split(data)
+    lines, body, is_complete = _split(data)
     row = _Row()
-    headers = _headers(head)
+    headers = _headers(lines)
     if headers is not None and not _is_nested(headers):
         ids = row.read_headers(headers)
         row.read_sections(iter([_only_section(headers, body, is_complete)]))
         return row.mail(ids)
-    message = _parse(head, body)
+    message = _parse(b"\n".join(lines), body)
     ids = row.read_headers([(name.lower(), str(value)) for name, value in message.raw_items()])
     try:
         row.read_sections(_sections(message, is_complete))
@@ -184,21 +183,21 @@ def _key(fields: dict[str, str], ids: list[str]) -> bytes:
     return digest.digest()
 
 
-def _split(data: bytes) -> tuple[bytes, bytes, bool]:
-    """Return the header lines that are read, the body, and whether the body is complete; line ends are LF."""
+def _split(data: bytes) -> tuple[list[bytes], bytes, bool]:
+    """Return the headers that are read, the body, and whether the body is complete; line ends are LF."""
     start = 0
     while data[start : start + 1] in (b"\n", b"\r"):
         start += 1
     limit = start + MAX_RAW_HEADER_BYTES
     end = _head_end(data, start, limit)
-    head = _read_lines(_line_ends(data[start:end]))
+    lines = _read_lines(_line_ends(data[start:end]))
     raw = data[end : end + 3 * MAX_BODY_BYTES]
     body = _line_ends(raw)
     if b">From " in body:
         body = _MBOX_QUOTE.sub(b"", body)
     body = body.strip(b"\n")
     is_complete = len(body) <= MAX_BODY_BYTES and end + len(raw) == len(data)
-    return head, body[:MAX_BODY_BYTES], is_complete
+    return lines, body[:MAX_BODY_BYTES], is_complete
 
 
 def _head_end(data: bytes, start: int, limit: int) -> int:
@@ -214,11 +213,13 @@ def _line_ends(data: bytes) -> bytes:
     return data.replace(b"\r\n", b"\n").replace(b"\r", b"\n") if b"\r" in data else data
 
 
-def _read_lines(head: bytes) -> bytes:
-    """Return the header lines that are read, with their continuation lines, and no more than MAX_HEADER_BYTES."""
-    headers = _HEADER_LINES.split(head)
-    lines = b"\n".join([h for h in headers if _is_read(h[: h.find(b":", 0, MAX_NAME_BYTES) + 1])])
-    return lines if len(lines) < MAX_HEADER_BYTES else lines[: max(0, lines.rfind(b"\n", 0, MAX_HEADER_BYTES))]
+def _read_lines(head: bytes) -> list[bytes]:
+    """Return the headers that are read, with their continuation lines, and no more than MAX_HEADER_BYTES."""
+    lines = [h for h in _HEADER_START.split(head) if _is_read(h[: h.find(b":", 0, MAX_NAME_BYTES) + 1])]
+    if len(head) < MAX_HEADER_BYTES or sum(map(len, lines)) + len(lines) <= MAX_HEADER_BYTES:
+        return lines
+    joined = b"\n".join(lines)
+    return _HEADER_START.split(joined[: max(0, joined.rfind(b"\n", 0, MAX_HEADER_BYTES))])
 
 
 @lru_cache(maxsize=1024)
@@ -238,15 +239,15 @@ def _parse(head: bytes, body: bytes) -> Message:
         return message
 
 
-def _headers(head: bytes) -> list[tuple[str, str]] | None:
+def _headers(lines: Sequence[bytes]) -> list[tuple[str, str]] | None:
     """Return names in lower case and values of headers; None without any, or if a blank stands before a colon."""
     headers = []
-    for header in _HEADER_START.split(head.decode("ascii", "surrogateescape")):
-        name, colon, value = header.partition(":")
+    for line in lines:
+        name, colon, value = line.decode("ascii", "surrogateescape").partition(":")
         if not colon or name.endswith((" ", "\t")):
             return None
-        headers.append((name.lower(), value.lstrip(" \t").rstrip("\n")))
-    return headers
+        headers.append((name.lower(), value.lstrip(" \t")))
+    return headers or None
 
 
 def _first(headers: Sequence[tuple[str, str]], name: str) -> str:
@@ -403,18 +404,16 @@ class _Row:
             if name == "date":
                 continue
             self.add("headers", one_word(name))
-            if name in ADDRESS_HEADERS:
-                n_recipients += self._read_addresses(ADDRESS_HEADERS[name], _unfolded(value))
+            if name in ADDRESS_HEADERS or name in ROUTE_HEADERS:
+                words, n_addresses = _address_words(value[:MAX_OTHER_CHARACTERS])
+                self.add(ADDRESS_HEADERS.get(name, "route"), words)
+                n_recipients += n_addresses if name in ADDRESS_HEADERS else 0
             elif name == "subject":
                 self._read_subject(_unfolded(value))
             elif name == "message-id":
                 self.add("route", _domain(value.rpartition("@")[2]))
-            elif name in ROUTE_HEADERS:
-                self._read_addresses("route", _unfolded(value))
             elif name in VALUE_HEADERS:
-                self.add(
-                    "headers", join(f"{one_word(name)}_{word}" for word in _VALUE_WORD.findall(_unfolded(value))[:12])
-                )
+                self.add("headers", _value_words(one_word(name), value[:MAX_OTHER_CHARACTERS]))
         self.shape("recipients", bucket(n_recipients))
         for name in ("from", "to", "subject", "message-id"):
             if name not in names:
@@ -433,14 +432,6 @@ class _Row:
                 self.shape("subject", name)
         if re.search(r"\s{5,}\S{3,}$", subject):
             self.shape("subject_code")
-
-    def _read_addresses(self, name: str, value: str) -> int:
-        """Add the names and addresses of a header; return the number of addresses."""
-        texts = _ADDRESS.split(value)  # a text, and then local part, domain and text, over and over
-        self.add(name, " ".join(texts[::3])[:2000])
-        for local, domain in zip(texts[1:150:3], texts[2:150:3], strict=True):
-            self.add(name, f"{one_word(local)} {_domain(domain)}")
-        return len(texts) // 3
 
     def read_sections(self, sections: Iterator[Section]) -> None:
         """Add the bodies and attachments of a mail."""
@@ -506,6 +497,21 @@ class _Row:
         self._n_links += 1
         if self._n_links <= MAX_LINKS:
             self.add("links", _link_words(url[:MAX_LINK_CHARACTERS]))
+
+
+@lru_cache(maxsize=1024)
+def _address_words(value: str) -> tuple[str, int]:
+    """Return the names and addresses of a header as words, and the number of addresses."""
+    texts = _ADDRESS.split(_unfolded(value))  # a text, and then local part, domain and text, over and over
+    names = " ".join(texts[::3])[:2000]
+    pairs = zip(texts[1:150:3], texts[2:150:3], strict=True)
+    return join([names, *(f"{one_word(local)} {_domain(domain)}" for local, domain in pairs)]), len(texts) // 3
+
+
+@lru_cache(maxsize=1024)
+def _value_words(name: str, value: str) -> str:
+    """Return the words of the value of a header, each with the name of the header."""
+    return join(f"{name}_{word}" for word in _VALUE_WORD.findall(_unfolded(value))[:12])
 
 
 @lru_cache(maxsize=4096)
