@@ -180,3 +180,36 @@ def test_a_file_of_another_encoding_gets_advice() -> None:
     Path("l.csv").write_bytes("café,class\nthé,a\nlait,b\n".encode("latin-1"))
     result = run("fit", "l.csv", "--target", "class", "--encoding", "utf-8", "-o", "l")
     assert "l.csv, line 1: is not UTF-8: give the encoding of the file (--encoding latin-1" in result.stderr
+
+
+def test_columns_to_keep_and_to_ignore_match_up_to_case_and_blanks() -> None:
+    assert list(rows_of(run("predict", "m", "d.csv", "--keep", " AGE"))[0]) == ["age", "prediction"]
+    lines = run("predict", "m", "d.csv", "--keep", "Age", "--format", "jsonl").stdout.splitlines()
+    assert list(json.loads(lines[0])) == ["age", "prediction"]
+    assert run("fit", "d.csv", "--target", "income", "--ignore", "SEX", "-o", "n").exit_code == 0
+    assert naively.load("n").schema.names == ("age",)
+    for arguments in (
+        ("predict", "m", "d.csv", "--keep", "aeg"),
+        ("fit", "d.csv", "--target", "income", "--ignore", "aeg", "-o", "n2"),
+    ):
+        result = run(*arguments)
+        assert result.exit_code == 1
+        assert "there is no such column (did you mean 'age'?); the data has age, sex, income." in result.stderr
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ("fit", "e.csv", "--target", "income", "-o", "n"),
+        ("predict", "m", "e.csv"),
+        ("predict", "m", "e.csv", "--keep", "age"),
+        ("evaluate", "m", "e.csv"),
+        ("fit", "e.csv", "--target", "income", "--ignore", "age", "-o", "n"),
+        ("update", "m", "e.csv"),
+    ],
+)
+def test_a_file_that_was_not_split_has_a_hint_of_the_delimiter(arguments: tuple[str, ...]) -> None:
+    Path("e.csv").write_text(DATA.replace(",", ";"))
+    result = run(*arguments, "--delimiter", "|")
+    assert result.exit_code == 1
+    assert "one column: if it is several, give the delimiter ';'." in result.stderr

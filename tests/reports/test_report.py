@@ -185,7 +185,8 @@ def test_the_columns_used_are_those_with_a_weight() -> None:
     rows, labels = weather()
     model = nb.fit(rows, labels)
     assert model.tuning is not None
-    weights = dict.fromkeys(model.schema.names, 1.0) | {model.schema.names[0]: 0.0}
+    weights: dict[EvidenceKey | str, float] = dict.fromkeys(model.schema.names, 1.0)
+    weights[model.schema.names[0]] = 0.0
     page = nb.report(model.with_tuning(Tuning(weights=weights, rows=300))).html
     n_used = len(model._used_columns) - 1
     assert f"columns used of {len(model.schema.names)};" in page

@@ -9,7 +9,7 @@ import numpy as np
 import pyarrow as pa
 
 from naively.data.frames import table_of_frame
-from naively.data.names import listed
+from naively.data.names import existing_columns
 from naively.data.row_hash import mix
 from naively.errors import InputError
 from naively.evaluation.evaluate import Evaluation
@@ -34,7 +34,9 @@ class HeldOutRows:
         for batch in batches:
             table = table_of_frame(pa.table(batch))
             if self.group is not None and self.group not in table.names:
-                raise InputError(f"there is no column {self.group!r} of groups; the data has {listed(table.names)}.")
+                raise InputError(
+                    f"there is no column {self.group!r} of groups{existing_columns(self.group, table.names)}"
+                )
             hashes = table.row_hashes(None if self.group is None else (self.group,))
             is_test = mix(mix(hashes)) < np.uint64(int(self.share * 2**64))  # folds are made of mix(hashes)
             self.batches.append(batch.filter(pa.array(is_test)))

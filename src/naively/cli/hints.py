@@ -15,8 +15,7 @@ import pyarrow.compute as pc
 from naively.data.files.csv import is_number
 from naively.data.files.paths import Files
 from naively.data.files.places import places_of_rows
-from naively.data.names import listed
-from naively.errors import InputError
+from naively.data.names import columns_named
 
 MAX_VALUES = 200  # values of a column that are looked at
 MIN_SHARE = 0.9  # share of them that must look alike
@@ -50,10 +49,8 @@ class BatchSummary:
     def add(self, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         """Yield the batches without the ignored columns, and add them to the summary."""
         for batch in batches:
-            if absent := self.ignore - set(batch.schema.names):
-                names = listed(batch.schema.names)
-                raise InputError(f"--ignore {min(absent)}: there is no such column; the data has {names}.")
-            batch = batch.select([name for name in batch.schema.names if name not in self.ignore])
+            ignore = columns_named(sorted(self.ignore), batch.schema.names, "--ignore")
+            batch = batch.select([name for name in batch.schema.names if name not in ignore])
             if not self.n_rows:
                 others = [name for name in batch.schema.names if name not in self.without_hints]
                 self.hints = tuple(hints_about(batch.select(others), self.files))

@@ -26,7 +26,7 @@ from naively.data.files.places import report_bad_rows, with_place
 from naively.data.files.read import read_files
 from naively.data.frames import table_of_frame
 from naively.data.kinds import Kind
-from naively.data.names import Names, listed, nearest, similar_names, warn_similar_names
+from naively.data.names import Names, existing_columns, listed, similar_names, warn_similar_names
 from naively.data.plain import CellValue
 from naively.data.read import TableLike, files_or_table, is_one_row, read
 from naively.data.table import ColumnTable, Table, concat_tables
@@ -428,10 +428,7 @@ def _take_column(table: Table, name: str, purpose: str) -> tuple[Column, ColumnT
 def refuse_missing_column(name: str, names: Names, purpose: str) -> None:
     """Raise InputError if there is no column of this name, with the name that is most like it."""
     if name not in names:
-        shown = list(map(repr, names)) if any(n != n.strip() for n in names[:8]) else list(names)
-        near = nearest(name, names)
-        hint = f" (did you mean {near!r}?)" if near else ""
-        raise InputError(f"there is no column {name!r} {purpose}{hint}; the data has {listed(shown)}.")
+        raise InputError(f"there is no column {name!r} {purpose}{existing_columns(name, names)}")
 
 
 def _refuse_unlabelled(unlabelled: Bools, first_row: int = 0) -> None:

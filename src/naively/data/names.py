@@ -12,6 +12,7 @@ from typing import overload
 
 from naively.errors import InputError, LeftOutWarning, SchemaError, warn_user
 
+DELIMITERS = (";", "\t", "|", ",")  # that a name may hold because the file was not split
 MIN_SHARE_OF_COLUMNS = 0.1  # of the columns of a model that its data must have
 
 
@@ -147,6 +148,41 @@ def nearest(name: str, names: Sequence[str]) -> str | None:
     return folded[near[0]] if near else None
 
 
+def _hint_of_delimiter(names: Sequence[str]) -> str:
+    """Return a hint for the only column of a file whose name may hold several names; else an empty string."""
+    delimiter = next((sign for sign in DELIMITERS if sign in names[0]), None) if len(names) == 1 else None
+    return "" if delimiter is None else f", one column: if it is several, give the delimiter {delimiter!r}"
+
+
+def existing_columns(name: str, names: Sequence[str]) -> str:
+    """Return how a message ends that there is no column of this name: with the nearest name, and those that exist.
+
+    >>> existing_columns("aeg", ["age", "sex"])
+    " (did you mean 'age'?); the data has age, sex."
+    >>> existing_columns("age", ["age;sex"])
+    "; the data has 'age;sex', one column: if it is several, give the delimiter ';'."
+    """
+    if hint := _hint_of_delimiter(names):
+        return f"; the data has {names[0]!r}{hint}."
+    shown = list(map(repr, names)) if any(n != n.strip() for n in names[:8]) else list(names)
+    near = nearest(name, names)
+    return f"{f' (did you mean {near!r}?)' if near else ''}; the data has {listed(shown)}."
+
+
+def columns_named(wanted: Sequence[str], names: Sequence[str], option: str) -> tuple[str, ...]:
+    """Return the columns that an option names, up to case and surrounding blanks; refuse a name of none of them.
+
+    >>> columns_named(["AGE"], ["age ", "sex"], "--keep")
+    ('age ',)
+    """
+    of_similar = {new: name for name, new in similar_names(tuple(names), wanted).items()}
+    columns = tuple(of_similar.get(name, name) for name in wanted)
+    for name in columns:
+        if name not in names:
+            raise InputError(f"{option} {name}: there is no such column{existing_columns(name, names)}")
+    return columns
+
+
 def refuse_other_data(existing: Names, absent: Sequence[str], trained: Sequence[str], n_rows: int) -> None:
     """Raise SchemaError if hardly any column of a model is in the data: these are other data.
 
@@ -157,7 +193,7 @@ def refuse_other_data(existing: Names, absent: Sequence[str], trained: Sequence[
         n_of_n = f"{n_present} of the {len(trained)} columns" if len(trained) > 1 else "not the column"
         raise SchemaError(
             f"the data has {n_of_n} that the model was trained with ({listed(trained, 4)}); its columns are "
-            f"{listed(existing, 4)}: give data of the same kind."
+            f"{listed(existing, 4)}: give data of the same kind{_hint_of_delimiter(existing)}."
         )
 
 

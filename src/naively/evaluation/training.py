@@ -21,7 +21,7 @@ from numpy.typing import ArrayLike
 from naively._kernels.threads import use_threads
 from naively._kernels.types import Floats, Hashes, Index
 from naively.data.labelled import LabelledRows, LabelsLike, WeightLike, class_array, read_labelled
-from naively.data.names import listed
+from naively.data.names import existing_columns
 from naively.data.read import TableLike, read
 from naively.data.row_hash import mix
 from naively.errors import InputError, TuningWarning
@@ -180,7 +180,7 @@ def _group_hashes(rows: LabelledRows, groups: LabelsLike) -> Hashes:
     """Return the hash of each row's group: the value of a column, or one of a list."""
     if isinstance(groups, str):
         if groups not in rows.table.names:
-            raise InputError(f"there is no column {groups!r} of groups; the data has {listed(rows.table.names)}.")
+            raise InputError(f"there is no column {groups!r} of groups{existing_columns(groups, rows.table.names)}")
         return rows.table.row_hashes((groups,))
     names = read({"group": list(groups)})
     if names.n_rows != rows.n_rows:

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from naively.data.kinds import Kind, Use
-from naively.data.names import listed, nearest, positions_of, select
+from naively.data.names import existing_columns, listed, nearest, positions_of, select
 from naively.data.table import Table
 from naively.errors import InputError, SchemaError
 from naively.families import (
@@ -192,7 +192,7 @@ def _positions(key: str | tuple[str, ...], position: Mapping[str, int], families
     unknown = [name for name in names if name not in position]
     if unknown:
         raise SchemaError(
-            f"columns= names {unknown[0]!r}, which is not in the data. Its columns are {listed(position)}."
+            f"columns= names {unknown[0]!r}, which is not in the data{existing_columns(unknown[0], list(position))}"
         )
     positions = [position[name] for name in names]
     repeated = [name for name in names if position[name] in families]

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from naively.data.labelled import LabelledRows
-from naively.data.names import listed
+from naively.data.names import existing_columns
 from naively.data.row_hash import mix
 from naively.errors import InputError
 from naively.model.calibrate import Tuning
@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 def refuse_missing_group(rows: LabelledRows, group: str) -> None:
     """Refuse rows that have no column of groups."""
     if group not in rows.table.names:
-        raise InputError(f"there is no column {group!r} of groups; the data has {listed(rows.table.names)}.")
+        raise InputError(f"there is no column {group!r} of groups{existing_columns(group, rows.table.names)}")
 
 
 def split_by_group(rows: LabelledRows, group: str) -> list[LabelledRows]:

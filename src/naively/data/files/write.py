@@ -23,7 +23,7 @@ from pyarrow import csv as arrow_csv
 
 from naively.data.files.cells import Cells
 from naively.data.files.lines import LINE, parse_json_lines, without_timestamps
-from naively.data.names import listed
+from naively.data.names import columns_named
 from naively.data.plain import JsonObject
 from naively.errors import InputError
 
@@ -103,10 +103,8 @@ def _select(pairs: Iterable[Pair], keep: tuple[str, ...]) -> Iterator[Pair]:
     is_first = True
     for table, results in pairs:
         has_lines = LINE in table.column_names
-        unknown = [name for name in keep if name not in table.column_names]
-        if unknown and (is_first or not has_lines):
-            names = listed([name for name in table.column_names if name != LINE])
-            raise InputError(f"--keep {unknown[0]}: there is no such column; the data has {names}.")
+        if is_first:
+            keep = columns_named(keep, [name for name in table.column_names if name != LINE], "--keep")
         is_first = False
         if has_lines:
             lines = pa.array(_select_members(table, results.column_names, keep), pa.large_string())
