@@ -13,6 +13,7 @@ import sys
 import time
 import warnings
 from collections.abc import Callable
+from dataclasses import replace
 from functools import partial
 from importlib.metadata import distribution
 from pathlib import Path
@@ -75,12 +76,13 @@ def words(n_words: int) -> tuple[list[str], list[str]]:
 
 
 def tuned_words() -> Any:
-    """Return a model of 200,000 words whose texts have a length exponent."""
+    """Return a model of 200,000 words, tuned with a length exponent."""
     random = np.random.default_rng(1)
     rows, _ = words(200_000)
     label = np.where(random.random(10_000) < 0.5, "ham", "spam")
     rows = [f"{row} {' '.join(['offer', 'win'] if c == 'spam' else ['lunch'])}" for row, c in zip(rows, label)]  # noqa: B905
-    return naively.fit(rows, label.tolist())
+    model = naively.fit(rows, label.tolist())
+    return replace(model, tuning=replace(model.tuning, weights={"text": 1.3}, exponents={"text": 0.5}))
 
 
 def saved(name: str, n_words: int = 100_000) -> Path:
@@ -246,10 +248,11 @@ def _predict_of_tuned_text() -> Call:
     return partial(tuned_words().posterior, ["a short message about lunch and an offer w1 w2 w3"])
 
 
-def _proba_of_adult() -> Call:
+def _proba_of_adult(kind: str) -> Call:
     frame, target = adult()
     rows, model = FOLDER / "adult.csv", FOLDER / f"adult-{NAME}.naively"
-    output = FOLDER / f"adult-{NAME}.parquet"
+    output = FOLDER / f"adult-{NAME}.{kind}"
+    model.unlink(missing_ok=True)
     frame.drop(columns=target)[:32_000].to_csv(rows, index=False)
     naively.fit(frame, target).save(model)
 
@@ -291,10 +294,11 @@ WORK: dict[str, Callable[[], Call]] = {
     "adult: tuned fit": _tuned_fit_of_adult,
     "adult: posterior": _posterior_of_adult,
     "adult: explain 20 rows": _explain,
-    "adult: predict --proba of 32,000 rows": _proba_of_adult,
+    "adult: predict --proba of 32,000 rows, CSV": partial(_proba_of_adult, "csv"),
+    "adult: predict --proba of 32,000 rows, Parquet": partial(_proba_of_adult, "parquet"),
     "20 Newsgroups: tuned fit": _tuned_fit_of_newsgroups,
     "20 Newsgroups: leave_one_out": _leave_one_out,
-    "one text, tuned model of 200,000 words": _predict_of_tuned_text,
+    "one text, 200,000 words, length exponent": _predict_of_tuned_text,
 }
 
 
