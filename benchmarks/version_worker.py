@@ -82,6 +82,7 @@ def tuned_words() -> Any:
     label = np.where(random.random(10_000) < 0.5, "ham", "spam")
     rows = [f"{row} {' '.join(['offer', 'win'] if c == 'spam' else ['lunch'])}" for row, c in zip(rows, label)]  # noqa: B905
     model = naively.fit(rows, label.tolist())
+    assert model.tuning is not None
     return replace(model, tuning=replace(model.tuning, weights={"text": 1.3}, exponents={"text": 0.5}))
 
 
