@@ -1,13 +1,16 @@
 """Descriptions for people stay short."""
 
 import re
+from pathlib import Path
 
 import numpy as np
 import pytest
+from click.testing import CliRunner
 from rich.cells import cell_len
 
 import naively
 from naively.cli.describe import describe_classes, describe_tuning
+from naively.cli.main import main
 from naively.evaluation import compare
 
 
@@ -51,3 +54,21 @@ def test_a_long_list_of_offsets_says_how_many_more() -> None:
     model = naively.fit({"x": [float(i) for i in range(60)]}, [*classes, *classes], tune=False)
     tuned = model.with_tuning(naively.Tuning(offsets=dict.fromkeys(classes, 0.5), default_weight=0.5))
     assert "and 10 more" in describe_tuning(tuned)
+
+
+def test_the_gain_that_columns_together_promise_is_printed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    sun, dry = np.random.default_rng(0).random((2, 400)) < 0.5
+    lines = [f"{s},{d},{'grows' if s == d else 'dies'}" for s, d in zip(sun, dry, strict=True)]
+    Path("plants.csv").write_text("\n".join(["sun,dry,y", *lines]), "utf-8")
+
+    def printed(*arguments: str) -> str:
+        result = CliRunner().invoke(main, arguments)
+        assert result.exit_code == 0, result.output
+        return result.output
+
+    assert "Columns act together here" in printed("fit", "plants.csv", "--target", "y", "-o", "alone.naively")
+    assert "Columns act together here" in printed("show", "alone.naively")
+    together = printed("fit", "plants.csv", "--target", "y", "--together", "-o", "together.naively")
+    assert "tables are used" in together
+    assert "act together here" not in together

@@ -86,6 +86,46 @@ def test_independent_columns_keep_the_plain_model() -> None:
     np.testing.assert_array_equal(model.posterior(table), plain.posterior(table))
 
 
+def test_a_model_without_tables_reports_what_they_would_gain(model: naively.Model) -> None:
+    table, labels = world()
+    plain = naively.fit(table, labels)
+    assert plain.tuning is not None
+    assert model.tuning is not None
+    gain, low, high = plain.tuning.together_expected
+    assert 0.2 < low < gain < high < 1
+    assert abs(gain - model.tuning.together[0]) < 0.1
+    assert model.tuning.together_expected == ()  # it has tables
+    assert Tuning.from_json(plain.tuning.to_json()).together_expected == (gain, low, high)
+    twice = naively.fit(table, labels, weight=np.full(ROW_COUNT, 2.0))
+    assert twice.tuning is not None
+    assert twice.tuning.together_expected[0] == pytest.approx(gain, abs=0.05)
+    with pytest.raises(naively.InputError, match="interval"):
+        Tuning.from_json(Tuning(together_expected=(0.5,)).to_json())
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_chance_is_not_reported_as_a_gain_of_tables(seed: int) -> None:
+    table, _ = world(seed, n=200)
+    labels = np.random.default_rng(100 + seed).choice(["yes", "no"], 200)
+    tuning = naively.fit(table, labels).tuning
+    assert tuning is not None
+    assert tuning.together_expected == ()
+
+
+def test_a_gain_of_tables_is_not_expected_where_it_cannot_be_tried() -> None:
+    table, labels = world()
+    groups: list[Any] = [str(i // 3) for i in range(ROW_COUNT)]
+    text = {"text": [f"{a} {b}" for a, b in zip(table["a"], table["b"], strict=True)]}
+    for tuning in (
+        naively.fit(table | {"patient": groups}, labels, group="patient").tuning,
+        naively.fit(text, labels, columns={"text": naively.Text()}).tuning,
+        naively.fit({"a": table["a"]}, labels).tuning,
+        naively.fit(sparse.csr_matrix(np.random.default_rng(0).poisson(1.0, (ROW_COUNT, 4))), labels).tuning,
+    ):
+        assert tuning is not None
+        assert tuning.together_expected == ()
+
+
 def test_parts_add_up_and_subtract(model: naively.Model) -> None:
     table, labels = world()
     first = part(table, slice(0, 200)), labels[:200]

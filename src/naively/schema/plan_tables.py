@@ -53,16 +53,29 @@ def with_tables(schema: Schema, table: Table, left_out: Collection[str] = ()) ->
     left_out
         Columns that the rules of the families drop, such as identifiers.
     """
-    names = [name for name in suitable_columns(schema).names if name not in left_out]
-    if table.is_sparse or not MIN_PLANNED_COLUMNS <= len(names) <= MAX_PLANNED_COLUMNS or not table.n_rows:
+    plan = plan_if_possible(schema, table, left_out)
+    if plan is None:
+        n_columns = len(_planned_names(schema, left_out))
         warn_user(
             f"together=True changes nothing: tables of columns read {MIN_PLANNED_COLUMNS} to {MAX_PLANNED_COLUMNS} "
             "columns of numbers or values, and no texts, identifiers or sparse matrices. "
-            + ("This matrix is sparse." if table.is_sparse else f"{len(names)} columns can be read."),
+            + ("This matrix is sparse." if table.is_sparse else f"{n_columns} columns can be read."),
             TuningWarning,
         )
         return schema
-    return replace(schema, tables=plan_tables(schema, table, names))
+    return replace(schema, tables=plan)
+
+
+def plan_if_possible(schema: Schema, table: Table, left_out: Collection[str] = ()) -> TablePlan | None:
+    """Return the plan of `with_tables`; None if there can be none."""
+    names = _planned_names(schema, left_out)
+    if table.is_sparse or not MIN_PLANNED_COLUMNS <= len(names) <= MAX_PLANNED_COLUMNS or not table.n_rows:
+        return None
+    return plan_tables(schema, table, names)
+
+
+def _planned_names(schema: Schema, left_out: Collection[str]) -> list[str]:
+    return [name for name in suitable_columns(schema).names if name not in left_out]
 
 
 def suitable_columns(schema: Schema) -> Schema:
@@ -94,11 +107,12 @@ def plan_tables(schema: Schema, table: Table, names: Sequence[str]) -> TablePlan
         again = np.argsort(_mixed(hashes[:n_numbers], seed, 2 * m + 1), kind="stable")
         n_missing = max(0, MAX_COLUMNS - len(order))
         uses = np.concatenate([order[:MAX_COLUMNS], np.tile(again, -(-n_missing // max(len(again), 1)))[:n_missing]])
-        columns = []
-        for t, j in enumerate(uses.tolist()):
-            draws = _mixed(hashes[j] + np.arange(MAX_CUTS, dtype=np.uint64), seed, 1000 * (m + 1) + t)
-            columns.append(TableColumn(j, _cuts(numbers[j], draws) if j < n_numbers else ()))
-        tables.append(tuple(columns))
+        numbers_of_uses = np.uint64(1000 * (m + 1)) + np.arange(len(uses), dtype=np.uint64)
+        draws = _mixed(hashes[uses, None] + np.arange(MAX_CUTS, dtype=np.uint64), seed, numbers_of_uses[:, None])
+        columns = zip(uses.tolist(), draws, strict=True)
+        tables.append(
+            tuple(TableColumn(j, _cuts(numbers[j], of_column) if j < n_numbers else ()) for j, of_column in columns)
+        )
     return TablePlan(tuple(ordered), (*(None for _ in numbers), *values), tuple(tables))
 
 
@@ -118,8 +132,8 @@ def _new_order(draws: Hashes, n_beginnings: Counter[frozenset[int]]) -> Index:
     return np.array(order)
 
 
-def _mixed(hashes: Hashes, seed: Hashes, number: int) -> Hashes:
-    """Return random numbers of 64 bits, one for each hash."""
+def _mixed(hashes: Hashes, seed: Hashes, number: int | Hashes) -> Hashes:
+    """Return random numbers of 64 bits, one for each hash; other numbers give others."""
     return mix(hashes + mix(seed + np.uint64(number)))
 
 
@@ -142,7 +156,7 @@ def _cuts(sorted_numbers: Floats, draws: Hashes) -> tuple[float, ...]:
         return ()
     share = (draws >> np.uint64(11)).astype(np.float64) / 2.0**53
     rows: Index = (share * len(sorted_numbers)).astype(np.intp)
-    return tuple(np.unique(sorted_numbers[rows]).tolist())
+    return tuple(sorted(set(sorted_numbers[rows].tolist())))
 
 
 def _frequent_values(table: Table, places: Sequence[int]) -> list[Values]:

@@ -67,6 +67,11 @@ class LooScorer:
             for start, stop, fold in self._fold_spans(by_fold=True):
                 self.is_usable[start:stop] &= self._rests[fold].class_weights.rows[sample.label[start:stop]] > 0
 
+    @property
+    def leaves_groups_out(self) -> bool:
+        """Whether a row is scored by the model without its fold, in place of the model without the row."""
+        return self._rests is not None
+
     def problem(self, pieces: Sequence[Floats]) -> Problem:
         """Return the usable rows to calibrate on, with pieces of evidence, each (feature, row, class)."""
         no_evidence = np.zeros((0, len(self.sample), len(self.model.classes)))

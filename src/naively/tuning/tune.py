@@ -40,7 +40,14 @@ from naively.tuning.loo_scores import LooScorer
 from naively.tuning.sample import FOLDS, Sample, Sampler
 from naively.tuning.search import search
 from naively.tuning.solver import Problem, log_softmax, with_floor
-from naively.tuning.tables import TableRows, calibrated, choose_tables, importance_with_tables, table_evidence
+from naively.tuning.tables import (
+    TableRows,
+    calibrated,
+    choose_tables,
+    expected_gain,
+    importance_with_tables,
+    table_evidence,
+)
 
 if TYPE_CHECKING:
     from naively.model.model import Model
@@ -246,7 +253,9 @@ def _tuned(scored: _Scored, choices: Tuning | None = None) -> Tuning:
         if rows.plain.solution is not None:
             tuning = _with_weights(_tuning_of_choices(model, features, tuning), model, features, rows.plain)
         evidence = table_evidence(scorer)
-        return tuning if evidence is None else _with_tables(scorer, features, rows, evidence, tuning)
+        if evidence is not None:
+            return _with_tables(scorer, features, rows, evidence, tuning)
+        return replace(tuning, together_expected=expected_gain(scorer, rows))
 
 
 def _with_tables(scorer: LooScorer, features: Features, rows: TableRows, evidence: Floats, plain: Tuning) -> Tuning:
