@@ -107,8 +107,9 @@ def plan_tables(schema: Schema, table: Table, names: Sequence[str]) -> TablePlan
         again = np.argsort(_mixed(hashes[:n_numbers], seed, 2 * m + 1), kind="stable")
         n_missing = max(0, MAX_COLUMNS - len(order))
         uses = np.concatenate([order[:MAX_COLUMNS], np.tile(again, -(-n_missing // max(len(again), 1)))[:n_missing]])
-        numbers_of_uses = np.uint64(1000 * (m + 1)) + np.arange(len(uses), dtype=np.uint64)
-        draws = _mixed(hashes[uses, None] + np.arange(MAX_CUTS, dtype=np.uint64), seed, numbers_of_uses[:, None])
+        nth_use = np.uint64(1000 * (m + 1)) + np.arange(len(uses), dtype=np.uint64)
+        of_uses: Hashes = np.add.outer(hashes[uses], np.arange(MAX_CUTS, dtype=np.uint64))
+        draws = _mixed(of_uses, seed, nth_use[:, None])
         columns = zip(uses.tolist(), draws, strict=True)
         tables.append(
             tuple(TableColumn(j, _cuts(numbers[j], of_column) if j < n_numbers else ()) for j, of_column in columns)
