@@ -193,3 +193,10 @@ def test_the_columns_used_are_those_with_a_weight() -> None:
     assert f">{n_used}<" in page.partition("columns used of")[0][-200:]
     textbook = nb.report(model.with_tuning(None)).html
     assert f">{n_used + 1}<" in textbook.partition("columns used of")[0][-200:]
+
+
+def test_the_report_says_whether_columns_act_together() -> None:
+    sun, dry = np.random.default_rng(0).random((2, 400)) < 0.5
+    X, y = {"sun": sun, "dry": dry}, np.where(sun == dry, "grows", "dies")
+    assert "Columns act together here" in nb.report(nb.fit(X, y)).html
+    assert "tables are used" in nb.report(nb.fit(X, y, together=True)).html

@@ -57,7 +57,7 @@ def describe_tuning(model: Model) -> str:
         return "Not tuned: plain Naive Bayes."
     if tuning.is_textbook:
         stays = "Tuned, and plain Naive Bayes stays: nothing else was better by more than chance."
-        parts = [stays, describe_together(tuning), describe_importance(model) if tuning.importance else ""]
+        parts = [stays, tuning.describe_together(), describe_importance(model) if tuning.importance else ""]
         return "\n\n".join(filter(None, parts))
     offsets = [(str(label), format_number(offset, "+.4g")) for label, offset in tuning.offsets.items()]
     tables = [describe_importance(model) if tuning.importance else _describe_weights(model, tuning)]
@@ -65,27 +65,9 @@ def describe_tuning(model: Model) -> str:
         if (n_more := len(offsets) - MAX_LINES) > 0:
             offsets[MAX_LINES:] = [(f"and {n_more:,} more", "")]
         tables += ["", format_table(("class", "offset"), offsets, right=("offset",))]
-    if together := describe_together(tuning):
+    if together := tuning.describe_together():
         tables += ["", together]
     return "\n".join(tables)
-
-
-def describe_together(tuning: Tuning) -> str:
-    """Return whether tables of columns are used, and what they gain; or would gain, if that is more than chance."""
-    if tuning.together_expected:
-        nats, low, high = map(format_number, tuning.together_expected)
-        return (
-            "Columns act together here, and this model takes them one by one. With --together, expect a log-loss that "
-            f"is\nlower by {nats} nats per row or more (95 % interval {low} – {high}, leave-one-out on sampled rows)."
-        )
-    if not tuning.together:
-        return ""
-    nats, low, high = map(format_number, tuning.together)
-    gain = f"{nats} nats per row (leave-one-out, 95 % interval {low} – {high})"
-    if not tuning.table_weights:
-        return f"Columns together: nothing gained by more than chance, not used. {gain[0].upper() + gain[1:]}."
-    n_used = sum(weight > 0 for weight in tuning.table_weights)
-    return f"Columns together: {n_used} of {len(tuning.table_weights)} tables are used, which gain {gain}."
 
 
 def describe_importance(model: Model) -> str:

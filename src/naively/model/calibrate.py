@@ -225,6 +225,24 @@ class Tuning:
         """Return β of a block."""
         return self.exponents.get(EvidenceKey((block.names[0],), block.role), 0.0) if len(block.names) else 0.0
 
+    def describe_together(self) -> str:
+        """Return whether tables of columns are used, and what they gain; or would gain, if that is more than chance."""
+        if self.together_expected:
+            nats, low, high = map(format_number, self.together_expected)
+            return (
+                "Columns act together here, and this model takes them one by one. With together=True (--together),\n"
+                f"expect a log-loss that is lower by {nats} nats per row or more (leave-one-out on sampled rows,\n"
+                f"95 % interval {low} – {high})."
+            )
+        if not self.together:
+            return ""
+        nats, low, high = map(format_number, self.together)
+        gain = f"{nats} nats per row (leave-one-out, 95 % interval {low} – {high})"
+        if not self.table_weights:
+            return f"Columns together: nothing gained by more than chance, not used. {gain[0].upper() + gain[1:]}."
+        n_used = sum(weight > 0 for weight in self.table_weights)
+        return f"Columns together: {n_used} of {len(self.table_weights)} tables are used, which gain {gain}."
+
     def to_json(self) -> str:
         """Return the tuning as JSON."""
         content: JsonObject = {

@@ -421,6 +421,8 @@ def settings_section(model: Model) -> str:
     ]
     offsets = [] if tuning is None else [(label, b) for label, b in tuning.offsets.items() if b]
     parts = [table(("setting", "value"), [(name, escape(value)) for name, value in facts])]
+    if tuning is not None and (together := tuning.describe_together()):
+        parts.append(f'<p class="note">{escape(together)}</p>')
     if offsets:
         position = {label: c for c, label in enumerate(model.classes)}
         rows = [(f"{dot(position.get(label, 0))}{bdi(label)}", number(b)) for label, b in offsets[:MAX_CLASSES]]

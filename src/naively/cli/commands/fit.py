@@ -217,7 +217,7 @@ def _refuse_conflicts(
 
 def _report(model: Model, summary: BatchSummary) -> str:
     """Return what was learnt: rows, classes, columns and the expected quality."""
-    from naively.cli.describe import describe_classes, describe_columns, describe_quality, describe_together
+    from naively.cli.describe import describe_classes, describe_columns, describe_quality
     from naively.data.names import counted
 
     n_rows, n_classes = int(model.class_weights.rows.sum()), len(model.classes)
@@ -227,7 +227,7 @@ def _report(model: Model, summary: BatchSummary) -> str:
         describe_classes(model),
         describe_columns(model, summary.n_missing),
         describe_quality(model),
-        "" if model.tuning is None else describe_together(model.tuning),
+        "" if model.tuning is None else model.tuning.describe_together(),
     ]
     if n_classes == 1:
         parts.append(f"All rows have the class {model.classes[0]!r}, so every prediction will be that class.")
