@@ -42,8 +42,8 @@ NAIVELY_INLINE void add_vector_extents(const T* x, std::int64_t row_step, std::i
   for (std::int64_t i = 1; i < n; ++i) {
     Several values;
     std::memcpy(&values, x + i * row_step, sizeof values);
-    low = support::choose(values < low, values, low);
-    high = support::choose(values > high, values, high);
+    low = support::least(values, low);
+    high = support::greatest(values, high);
   }
   for (std::size_t k = 0; k < 32 / sizeof(T); ++k) {
     extents[k].add(static_cast<double>(low[k]));

@@ -50,8 +50,8 @@ struct MagnitudeRange {
     using Eight = Vector<float, 8>;  // for which there is an instruction
     const Eight upper = shuffle<1, 3, 9, 11, 5, 7, 13, 15>(bits_as<Eight>(a), bits_as<Eight>(b));
     const Halves magnitude = bits_as<Halves>(upper) & INT32_MAX, less = magnitude - 1;
-    most = choose(magnitude > most, magnitude, most);
-    least = choose(less < least, less, least);
+    most = support::greatest(magnitude, most);
+    least = support::least(less, least);
     finish_first<fused>(most), finish_first<fused>(least);
   }
   // Of what was added as a (0) or as b (1): the largest magnitude, its lower half zero; and whether some are below a
@@ -250,8 +250,8 @@ struct SingleRange {
   template <bool fused>
   NAIVELY_INLINE void add(const Bits& bits) {
     const Bits magnitude = bits & INT32_MAX, less = magnitude - 1;
-    most = choose(magnitude > most, magnitude, most);
-    least = choose(less < least, less, least);
+    most = support::greatest(magnitude, most);
+    least = support::least(less, least);
     finish_first<fused>(most), finish_first<fused>(least);
   }
   NAIVELY_INLINE Lanes largest(int group) const { return doubles(most, group); }

@@ -61,10 +61,6 @@ NAIVELY_INLINE Lanes keep(const Lanes& v, const Mask& where) { return bits_as<La
 
 NAIVELY_INLINE Lanes magnitude(const Lanes& v) { return keep(v, Mask{} + INT64_MAX); }
 
-// Both return b where a is NaN.
-NAIVELY_INLINE Lanes least(const Lanes& a, const Lanes& b) { return choose(a < b, a, b); }
-NAIVELY_INLINE Lanes greatest(const Lanes& a, const Lanes& b) { return choose(a > b, a, b); }
-
 template <bool fused = false>
 NAIVELY_INLINE bool any(const Mask& m) {
 #if defined(NAIVELY_VECTOR_ASM)
