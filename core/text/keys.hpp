@@ -52,6 +52,26 @@ struct Key {
 };
 inline constexpr std::uint32_t kPair = UINT32_MAX;  // in place of the size
 
+// The hash of [p, p + size), size > 16: a chain of products, one for each 16 bytes.
+class LongHash {
+ public:
+  LongHash() = default;
+  LongHash(const std::uint8_t* p, std::size_t size, Seeds seeds)
+      : p_(p), last_(p + size - 16), hash_(fold_product(size ^ seeds.first, seeds.second)) {}
+  // The number of products before the last one.
+  std::size_t steps() const { return static_cast<std::size_t>(last_ - p_ + 15) / 16; }
+  void step(Seeds seeds) { hash_ = product(p_, seeds), p_ += 16; }
+  std::uint64_t finish(Seeds seeds) const { return product(last_, seeds); }
+
+ private:
+  std::uint64_t product(const std::uint8_t* p, Seeds seeds) const {
+    return fold_product(load8(p) ^ seeds.first, load8(p + 8) ^ seeds.second ^ hash_);
+  }
+
+  const std::uint8_t *p_ = nullptr, *last_ = nullptr;
+  std::uint64_t hash_ = 0;
+};
+
 std::uint64_t hash_long(const std::uint8_t* p, std::size_t size, Seeds seeds);
 
 // The key of [p, p + size); 16 bytes from p on are readable, for any size.

@@ -128,16 +128,79 @@ class RowCollector : public TokenResolver {
 };
 
 // Mixes in the length, which the hash of a short key does not depend on. 0 means a missing text.
-std::uint64_t hash_bytes(std::string_view text) {
-  alignas(16) std::uint8_t padded[kShortBytes] = {};
-  const auto* bytes = reinterpret_cast<const std::uint8_t*>(text.data());
-  if (text.size() <= kShortBytes && !text.empty()) std::memcpy(padded, bytes, text.size());
-  const std::uint64_t hash = text.size() > kShortBytes
-                                 ? hash_long(bytes, text.size(), kFeatureSeeds)
-                                 : make_key(padded, static_cast<std::uint32_t>(text.size()), kFeatureSeeds).hash;
-  const std::uint64_t mixed = fold_product(hash ^ text.size(), 0x9E3779B97F4A7C15);  // 2^64 / the golden ratio
+std::uint64_t mix_length(std::uint64_t hash, std::size_t size) {
+  const std::uint64_t mixed = fold_product(hash ^ size, 0x9E3779B97F4A7C15);  // 2^64 / the golden ratio
   return mixed ? mixed : 1;
 }
+
+std::uint64_t hash_short(std::string_view text) {
+  alignas(16) std::uint8_t padded[kShortBytes] = {};
+  if (!text.empty()) std::memcpy(padded, text.data(), text.size());
+  return make_key(padded, static_cast<std::uint32_t>(text.size()), kFeatureSeeds).hash;
+}
+
+// Hashes four long texts at a time: of one alone, each product waits for the one before it.
+class TextHasher {
+ public:
+  TextHasher(const Documents& documents, std::size_t begin, std::size_t end, std::uint64_t* hashes)
+      : documents_(documents), next_(begin), end_(end), hashes_(hashes) {}
+
+  void run() {
+    std::size_t n = 0;
+    while (n < kTogether && start(texts_[n])) ++n;
+    while (n == kTogether) {
+      step_together();
+      for (std::size_t k = 0; k < n;) {
+        if (texts_[k].steps > 0 || (finish(texts_[k]), start(texts_[k])))
+          ++k;
+        else
+          texts_[k] = texts_[--n];
+      }
+    }
+    for (std::size_t k = 0; k < n; ++k) finish(texts_[k]);
+  }
+
+ private:
+  static constexpr std::size_t kTogether = 4;
+  struct LongText {
+    LongHash hash;
+    std::size_t steps, document;
+  };
+
+  // Starts the next long text; hashes the short ones before it. Returns false if there is none.
+  bool start(LongText& to) {
+    for (; next_ < end_; ++next_) {
+      if (documents_.missing(next_)) continue;
+      const std::string_view text = documents_.text(next_);
+      if (text.size() > kShortBytes) {
+        const LongHash hash(reinterpret_cast<const std::uint8_t*>(text.data()), text.size(), kFeatureSeeds);
+        to = {hash, hash.steps(), next_++};
+        return true;
+      }
+      hashes_[next_] = mix_length(hash_short(text), text.size());
+    }
+    return false;
+  }
+
+  void step_together() {
+    const std::size_t steps = std::min({texts_[0].steps, texts_[1].steps, texts_[2].steps, texts_[3].steps});
+    LongHash a = texts_[0].hash, b = texts_[1].hash, c = texts_[2].hash, d = texts_[3].hash;
+    for (std::size_t i = 0; i < steps; ++i)
+      a.step(kFeatureSeeds), b.step(kFeatureSeeds), c.step(kFeatureSeeds), d.step(kFeatureSeeds);
+    texts_[0].hash = a, texts_[1].hash = b, texts_[2].hash = c, texts_[3].hash = d;
+    for (LongText& text : texts_) text.steps -= steps;
+  }
+
+  void finish(LongText& text) {
+    for (; text.steps > 0; --text.steps) text.hash.step(kFeatureSeeds);
+    hashes_[text.document] = mix_length(text.hash.finish(kFeatureSeeds), documents_.text(text.document).size());
+  }
+
+  const Documents& documents_;
+  std::size_t next_, end_;
+  std::uint64_t* hashes_;
+  LongText texts_[kTogether];
+};
 
 }  // namespace
 
@@ -284,8 +347,7 @@ std::vector<std::uint64_t> hash_texts(const Documents& documents, int n_threads)
   const Chunks chunks = make_chunks(documents);
   support::parallel_for(static_cast<std::ptrdiff_t>(chunks.size()), n_threads, [&](std::ptrdiff_t k) {
     const auto chunk = static_cast<std::size_t>(k);
-    for (std::size_t i = chunks.first[chunk]; i < chunks.first[chunk + 1]; ++i)
-      if (!documents.missing(i)) hashes[i] = hash_bytes(documents.text(i));
+    TextHasher(documents, chunks.first[chunk], chunks.first[chunk + 1], hashes.data()).run();
   });
   return hashes;
 }

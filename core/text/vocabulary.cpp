@@ -24,10 +24,9 @@ Seeds random_seeds() {
 }
 
 std::uint64_t hash_long(const std::uint8_t* p, std::size_t size, Seeds seeds) {
-  std::uint64_t hash = fold_product(size ^ seeds.first, seeds.second);
-  const std::uint8_t* last = p + size - 16;
-  for (; p < last; p += 16) hash = fold_product(load8(p) ^ seeds.first, load8(p + 8) ^ seeds.second ^ hash);
-  return fold_product(load8(last) ^ seeds.first, load8(last + 8) ^ seeds.second ^ hash);
+  LongHash hash(p, size, seeds);
+  for (std::size_t n = hash.steps(); n > 0; --n) hash.step(seeds);
+  return hash.finish(seeds);
 }
 
 // Finds a zero among eight bytes: less one, only a zero byte borrows (Mycroft, 1987).

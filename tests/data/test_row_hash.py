@@ -72,7 +72,10 @@ def test_hashes_are_spread_evenly() -> None:
     assert abs((result >> np.uint64(63)).mean() - 0.5) < 0.01
 
 
-@given(st.lists(st.none() | st.text(max_size=40), max_size=5))
+LONG_TEXTS = st.builds(str.__mul__, st.text(min_size=1, max_size=5), st.integers(1, 99))  # several are hashed together
+
+
+@given(st.lists(st.none() | st.text(max_size=40) | LONG_TEXTS, max_size=12))
 def test_kernel_and_twin(texts: list[str | None]) -> None:
     result = hash_texts(texts, n_jobs=2)
     np.testing.assert_array_equal(result, twin(texts))
