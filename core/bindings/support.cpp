@@ -58,6 +58,12 @@ std::uint64_t mix(std::uint64_t x) {
   return x ^ (x >> 31);
 }
 
+New<std::uint64_t, 1> py_mix(const In<std::uint64_t, 1>& x) {
+  std::vector<std::uint64_t> mixed(static_cast<std::size_t>(size_of(x)));
+  std::transform(x.data(), x.data() + mixed.size(), mixed.begin(), mix);
+  return to_numpy(std::move(mixed), size_of(x));
+}
+
 constexpr std::int64_t kHashedRows = 128;  // at a time, so that a row-major matrix stays in the cache
 
 template <class T>
@@ -118,6 +124,7 @@ void add_code_hashes(const Column<std::int32_t>& codes, const In<std::uint64_t, 
 
 void bind_support(nb::module_& m) {
   m.def("pack_arrays", py_pack_arrays, "arrays"_a, "max_inline"_a, "min_separate"_a);
+  m.def("mix", py_mix, "x"_a);
   m.def("add_number_hashes", add_number_hashes, "values"_a, "salt"_a, "missing"_a, "total"_a.noconvert());
   m.def("add_code_hashes", add_code_hashes, "codes"_a, "table"_a, "total"_a.noconvert());
 }

@@ -35,6 +35,12 @@ def test_numbers(values: list[float], salts: list[int], missing: int, step: int,
     np.testing.assert_array_equal(actual, wanted)
 
 
+@given(st.lists(WORDS, max_size=9), st.integers(1, 3))
+def test_mix(words: list[int], step: int) -> None:
+    x = np.array(words, np.uint64)[::step]
+    np.testing.assert_array_equal(core.mix(x), twin.mix(x))
+
+
 @given(
     st.lists(st.integers(-1, 3), max_size=9),
     st.lists(WORDS, min_size=5, max_size=5),

@@ -8,6 +8,15 @@ from naively import _core
 from naively._kernels.types import Array, Hashes
 
 
+def mix(x: Hashes) -> Hashes:
+    """Return a one-to-one map of 64 bits in which every bit depends on every other.
+
+    >>> mix(np.array([0, 1, 2], np.uint64)).tolist()
+    [0, 6238072747940578789, 15839785061582574730]
+    """
+    return _core.mix(x)
+
+
 def add_number_hashes(values: Array, salt: Hashes, missing: int, total: Hashes) -> None:
     """Increase total (row,) by the mixed bits of each number and its column's salt.
 

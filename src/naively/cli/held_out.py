@@ -8,9 +8,9 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 import pyarrow as pa
 
+from naively._kernels.row_hash import mix
 from naively.data.frames import table_of_frame
 from naively.data.names import existing_columns
-from naively.data.row_hash import mix
 from naively.errors import InputError
 from naively.evaluation.evaluate import Evaluation
 from naively.model.model import Model

@@ -13,12 +13,12 @@ from typing import TYPE_CHECKING, Any, NoReturn, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from naively._kernels.row_hash import add_code_hashes, add_number_hashes
+from naively._kernels.row_hash import add_code_hashes, add_number_hashes, mix
 from naively._kernels.text import Strings, hash_texts
 from naively._kernels.types import Hashes
 from naively.data.kinds import Kind, Use, refuse_infinite
 from naively.data.plain import CellValue
-from naively.data.row_hash import MISSING, hash_values, mix
+from naively.data.row_hash import MISSING, hash_values
 from naively.data.views import Piece, Texts, Value, Values
 from naively.errors import InputError
 

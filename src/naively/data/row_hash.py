@@ -17,19 +17,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from naively._kernels.row_hash import mix
 from naively._kernels.text import hash_texts
 from naively._kernels.types import Hashes
 from naively.data.views import Value
 
 KEY = np.uint64(0x6E61697665_6C79)  # any constant will do
 MISSING = np.uint64(0xA0761D6478BD642F)
-
-
-def mix(x: Hashes) -> Hashes:
-    """Return a one-to-one map of 64 bits in which every bit depends on every other."""
-    x = (x ^ (x >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
-    x = (x ^ (x >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
-    return x ^ (x >> np.uint64(31))
 
 
 def hash_numbers(x: NDArray[Any]) -> Hashes:

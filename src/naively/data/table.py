@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from naively._kernels.cells import column_range
-from naively._kernels.row_hash import add_number_hashes
+from naively._kernels.row_hash import add_number_hashes, mix
 from naively._kernels.types import Hashes
 from naively.data.columns import (
     FIRST_CODE,
@@ -39,7 +39,7 @@ from naively.data.names import (
     similar_names,
 )
 from naively.data.plain import CellValue
-from naively.data.row_hash import KEY, MISSING, hash_numbers, mix, mixed_hashes
+from naively.data.row_hash import KEY, MISSING, hash_numbers, mixed_hashes
 from naively.data.views import Codes, Numbers, Piece, Texts, is_sparse
 from naively.errors import InputError
 

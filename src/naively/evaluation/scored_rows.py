@@ -10,12 +10,12 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from naively._kernels.row_hash import mix
 from naively._kernels.threads import use_threads
 from naively._kernels.types import Array, Bools, Floats, Hashes, Index
 from naively.data.labelled import LabelledRows, LabelsLike, WeightLike, labelled_batches
 from naively.data.names import listed
 from naively.data.read import TableLike
-from naively.data.row_hash import mix
 from naively.errors import InputError, LeftOutWarning, warn_user
 from naively.families.base import NotCountedError
 from naively.model.counted import CountedRows, as_counted, counted_rows

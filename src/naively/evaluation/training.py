@@ -18,12 +18,12 @@ from typing import Unpack
 import numpy as np
 from numpy.typing import ArrayLike
 
+from naively._kernels.row_hash import mix
 from naively._kernels.threads import use_threads
 from naively._kernels.types import Floats, Hashes, Index
 from naively.data.labelled import LabelledRows, LabelsLike, WeightLike, class_array, read_labelled
 from naively.data.names import existing_columns
 from naively.data.read import TableLike, read
-from naively.data.row_hash import mix
 from naively.errors import InputError, TuningWarning
 from naively.evaluation.evaluate import Evaluation, Goals
 from naively.evaluation.scored_rows import MAX_COUNTED_ROWS

@@ -17,11 +17,11 @@ from dataclasses import replace
 
 import numpy as np
 
+from naively._kernels.row_hash import mix
 from naively._kernels.text import hash_texts
 from naively._kernels.together import MAX_COLUMNS, MAX_CUTS
 from naively._kernels.types import Floats, Hashes, Index
 from naively.data.names import positions_of
-from naively.data.row_hash import mix
 from naively.data.table import Table
 from naively.data.views import Codes, Texts, Values
 from naively.errors import TuningWarning, warn_user

@@ -17,9 +17,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from naively._kernels.row_hash import mix
 from naively.data.labelled import LabelledRows
 from naively.data.names import existing_columns
-from naively.data.row_hash import mix
 from naively.errors import InputError
 from naively.model.calibrate import Tuning
 from naively.model.count import count_like

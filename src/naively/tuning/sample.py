@@ -16,10 +16,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from naively._kernels.row_hash import mix
 from naively.data.arrow_rows import arrow_of_table, table_of_arrow
 from naively.data.columns import array_of_arrow, fixed_width_array
 from naively.data.labelled import Label
-from naively.data.row_hash import hash_values, mix
+from naively.data.row_hash import hash_values
 from naively.data.table import Table, concat_tables
 from naively.errors import InputError
 from naively.families.base import Leaving
