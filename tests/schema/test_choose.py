@@ -33,7 +33,10 @@ def family(values: Any, columns: Any = None) -> str:
         (np.where(LABEL, 2.5, -1.0), "Categorical"),
         ([1.0, 9.0], str(SHRUNK)),
         (RANDOM.integers(0, 10, N), "Categorical"),
-        (RANDOM.integers(-3, 3, N), "Binned"),
+        (RANDOM.integers(-3, 3, N), "Categorical"),
+        (RANDOM.integers(0, 10, N) / 8, "Categorical"),
+        (RANDOM.integers(0, 10, 49), "Binned"),
+        (RANDOM.integers(0, 11, N), "Binned"),
         (RANDOM.integers(0, 30, N), "Binned"),
         (np.full(N, 3.5), "left out: one value only, 3.5"),
         (np.arange(N) + 1000, "left out: a running number, another one in each row"),
@@ -54,6 +57,17 @@ def family(values: Any, columns: Any = None) -> str:
 )
 def test_rules(values: Any, expected: str) -> None:
     assert family(values) == expected
+
+
+@pytest.mark.parametrize("n", [10, 29, N - 1])
+@pytest.mark.parametrize("unit", [1000.0, 1e-3, 2.54, 0.1, 1e-9, -1.0])
+@pytest.mark.parametrize("shift", [0.0, 32.0])
+@pytest.mark.parametrize("high", [2, 3, 10, 60])
+def test_units_do_not_matter(n: int, unit: float, shift: float, high: int) -> None:
+    """The family follows from how often the values repeat, not from whether they are whole or below zero."""
+    random = np.random.default_rng(high)
+    for x in (random.integers(0, high, n), random.normal(size=n).round(1), random.exponential(size=n)):
+        assert family(unit * np.append(x, x[0]) + shift) == family(np.append(x, x[0]))
 
 
 def test_a_running_number_longer_than_the_cap() -> None:

@@ -92,6 +92,51 @@ def test_units_of_a_small_table_do_not_matter(seed: int, unit: float) -> None:
     np.testing.assert_allclose(one.posterior(x), other.posterior(x * [unit, 1.0]), atol=1e-4)
 
 
+@pytest.mark.parametrize("n", [40, 100, 250])
+@pytest.mark.parametrize("unit", [1000.0, 2.54, 1e-3])
+def test_units_of_few_values_do_not_matter(n: int, unit: float) -> None:
+    """Grades, counts, halves and yes-or-no: in another unit they are not whole, and as much evidence."""
+    random = np.random.default_rng(n)
+    y = random.integers(0, 2, n)
+    table = {
+        "grade": random.integers(1, 4, n) + y,
+        "count": random.poisson(1 + y),
+        "half": random.integers(2, 7, n) / 2,
+        "below zero": np.round(random.normal(y)),
+        "yes": (random.random(n) < 0.3 + 0.4 * y).astype(float),
+    }
+    changed = {name: unit * x for name, x in table.items()}
+    one, other = naively.fit(table, y), naively.fit(changed, y)
+    assert one.chosen.families() == other.chosen.families()
+    np.testing.assert_allclose(one.posterior(table), other.posterior(changed), atol=1e-4)
+
+
+def test_grades_are_gaussian_if_that_is_better() -> None:
+    """Neighbours among grades are alike; categories do not know that."""
+
+    def rows(n: int, random: np.random.Generator) -> tuple[dict[str, Any], Any]:
+        y = random.integers(0, 2, n)
+        return {f"grade{j}": np.clip(np.round(random.normal(4 + 2 * y, 1.5)), 0, 9) for j in range(3)}, y
+
+    differences = []
+    for seed in range(8):
+        random = np.random.default_rng(seed)
+        (x, y), (fresh, truth) = rows(120, random), rows(2000, random)
+        model, categories = naively.fit(x, y), naively.fit(x, y, columns=dict.fromkeys(x, "categorical"))
+        differences.append(mean_loss(model, fresh, truth) - mean_loss(categories, fresh, truth))
+    assert np.mean(differences) < -0.01
+
+
+@pytest.mark.parametrize("n_codes", [3, 8])
+@pytest.mark.parametrize("seed", range(4))
+def test_codes_stay_categories(n_codes: int, seed: int) -> None:
+    random = np.random.default_rng(seed)
+    y = random.integers(0, 2, 200)
+    edges = np.cumsum(random.dirichlet(np.ones(n_codes), (3, 2)), axis=2)[:, :, :-1]
+    table = {f"code{j}": (random.random(200)[:, None] > edges[j][y]).sum(axis=1) for j in range(3)}
+    assert all("Categorical" in family for family in naively.fit(table, y).chosen.families().values())
+
+
 @pytest.mark.parametrize("unit", [1000.0, 1e-6, 0.3])
 @pytest.mark.parametrize("decimals", [1, 9])
 def test_units_do_not_matter(unit: float, decimals: int) -> None:

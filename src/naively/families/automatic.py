@@ -13,10 +13,8 @@ by the first rule that holds:
                one value only                                                       dropped
                a running number (no date): 50 rows or more, each another integer,
                which fill at least half of their range                              dropped
-               two values (no dates), 0 and 1 or in 10 rows or more,
-               none beyond 2⁵³                                                      Categorical
-               at most 10 values (no dates), integers from 0 on, and 5 times
-               as many rows                                                         Categorical
+               at most 10 values (no dates), none beyond 2⁵³, and 5 times as
+               many rows; 0 and 1 in any number of rows                             Categorical
                fewer than 30 rows, too few for bins                                 Gaussian, shrunk
                anything else                                                        Binned
     strings    no value; one value only                                             dropped
@@ -59,7 +57,7 @@ from naively.statistics.value_counts import ValueCounts
 
 MIN_RUNNING_ROWS = 50
 MIN_IDENTIFIER_ROWS = 20
-MAX_CATEGORIES = 10  # of a column of integers
+MAX_CATEGORIES, MIN_ROWS_PER_CATEGORY = 10, 5  # of a column of numbers
 MIN_BINNED_ROWS = 30
 NO_VALUE = Dropped("no value")
 IDENTIFIER = Dropped("an identifier, nearly every row has its own")
@@ -114,22 +112,20 @@ class AutoNumber(Binned):
         low, high = key_values(cells.keys[ends], cells.levels[n_values > 0])
         lowest, highest = np.full(p, np.inf), np.full(p, -np.inf)
         lowest[n_values > 0], highest[n_values > 0] = low[0], high[1]
-        may_be_whole = np.zeros(p, bool)
-        may_be_whole[n_values > 0] = n_integers_between(low[0], high[0]) > 0  # else its numbers are not all whole
-        is_candidate = np.repeat(may_be_whole, n_values)
-        owner = np.repeat(np.flatnonzero(may_be_whole), n_values[may_be_whole])
+        may_be_running = np.zeros(p, bool)
+        may_be_running[n_values > 0] = n_integers_between(low[0], high[0]) > 0  # else its numbers are not all whole
+        is_candidate = np.repeat(may_be_running, n_values)
+        owner = np.repeat(np.flatnonzero(may_be_running), n_values[may_be_running])
         n_integers = n_integers_between(*key_values(cells.keys[first[is_candidate]], cells.levels[owner]))
         rows_of_keys = np.add.reduceat(rows, first)[is_candidate] if len(owner) else np.zeros(0)
-        is_whole = may_be_whole & (np.bincount(owner, n_integers != 1, minlength=p) == 0)
-        is_distinct = may_be_whole & (np.bincount(owner, ~(rows_of_keys <= n_integers), minlength=p) == 0)
+        is_distinct = may_be_running & (np.bincount(owner, ~(rows_of_keys <= n_integers), minlength=p) == 0)
         is_finite = np.isfinite(lowest) & np.isfinite(highest)
         span = np.where(is_finite, highest, 0.0) - np.where(is_finite, lowest, 0.0) + 1
         is_exact = is_finite & (cells.levels == 0) & ~is_date & (np.maximum(-lowest, highest) <= MAX_EXACT_INTEGER)
         is_constant = (n_values == 1) & (cells.levels == 0)
         is_running = is_finite & ~is_date & is_distinct & (n_rows >= MIN_RUNNING_ROWS) & (2 * n_rows >= span)
-        is_binary = (lowest == 0) & (highest == 1)
-        has_two_values = is_exact & (n_values == 2) & (is_binary | (n_rows >= 10))
-        has_few_values = is_exact & (n_values <= MAX_CATEGORIES) & is_whole & (lowest >= 0) & (n_rows >= 5 * n_values)
+        is_binary = is_exact & (n_values == 2) & (lowest == 0) & (highest == 1)
+        has_few_values = is_exact & (n_values <= MAX_CATEGORIES) & (n_rows >= MIN_ROWS_PER_CATEGORY * n_values)
         is_small = (n_rows < MIN_BINNED_ROWS) & (stats.moments.rows.sum(axis=0) == n_cell_rows)  # all have a variance
         categorical, gaussian = Categorical(self.alpha, missing=self.missing), replace(SHRUNK, missing=self.missing)
         binned = Binned(self.alpha, missing=self.missing)
@@ -141,7 +137,7 @@ class AutoNumber(Binned):
             else Dropped("a running number, another one in each row")
             if is_running[j]
             else categorical
-            if has_two_values[j] or has_few_values[j]
+            if is_binary[j] or has_few_values[j]
             else gaussian
             if is_small[j]
             else binned

@@ -124,6 +124,11 @@ class LooScorer:
             self._rivals[counted.names] = counted.family.rivals(self.counted(counted)[1])
         return self._rivals[counted.names] or counted.family.rivals(self.counted(block)[1])
 
+    def n_values(self, block: Block) -> int:
+        """Return how many values of the first column of a block were counted; 0 if its statistic does not hold them."""
+        table = self.statistic(block).table(0)
+        return 0 if table is None else len(table.values)
+
     def statistic(self, block: Block) -> Statistic:
         """Return what the family of a block estimates from."""
         if block.family.role == "presence":

@@ -257,39 +257,57 @@ def group_rare_values(current: Search, open_columns: set[str]) -> None:
 
 
 def choose_gaussian_or_binned(current: Search, open_columns: set[str]) -> None:
-    """Choose between a Gaussian and a binned likelihood for each open numeric column.
+    """Choose between a Gaussian and a binned likelihood for each open numeric column, or categories of few numbers.
 
     A Gaussian has two parameters per class, a binned likelihood has many. The search starts from the Gaussian and
     switches to bins only where bins lower the leave-one-out log-loss: first all columns together, then, if they are
     few, each in turn. Every column has its own weight in these comparisons. Under a shared weight, a Gaussian that fits
     badly would lower the weight of the columns that fit well. Bins need not win by more than a standard error: with
     long tails a few rows dominate that error, and harmful Gaussians would stay.
+
+    A Gaussian may replace categories too: of grades, such as 1 to 5, neighbours are alike. Columns of two numbers stay
+    categories.
     """
-    positions, rivals = [], []
+    numbers, categories = list[tuple[int, Family]](), list[tuple[int, Family]]()
     all_binned = True
     for i, block in enumerate(current.features.blocks):
         if block.names[0] in open_columns and block.family.role == "value":
             both = current.scorer.rivals(block)
             others = [family for family in both if type(family) is not type(block.family)]
             if len(others) == 1:  # the block's own family is one of the two
-                positions.append(i)
-                rivals.append(others[0])
+                numbers.append((i, others[0]))
                 all_binned &= others[0] is both[0]
-    if not positions:
-        return
-    other = _with_families(current, positions, rivals)
-    if all_binned:
-        binned = current.features
-        current.features, current.losses = other, current.losses_own_weights(other)
-        current.take_if_better(binned, current.losses_own_weights(binned), min_standard_errors=0.0)
-        other = binned if current.features is other else other
-    else:  # the rules have made some Gaussian already; the others are tried one by one
-        current.losses = current.losses_own_weights(current.features)
+            elif others and current.features.has_weight_per_column and current.scorer.n_values(block) > 2:
+                categories.append((i, both[0]))
+    if numbers:
+        other = _with_rivals(current, numbers)
+        if all_binned:
+            binned = current.features
+            current.features, current.losses = other, current.losses_own_weights(other)
+            current.take_if_better(binned, current.losses_own_weights(binned), min_standard_errors=0.0)
+            other = binned if current.features is other else other
+        else:  # the rules have made some Gaussian already; the others are tried one by one
+            current.losses = current.losses_own_weights(current.features)
+        _choose_one_by_one(current, other, [i for i, _ in numbers])
+    if categories:
+        before, other = current.features, _with_rivals(current, categories)
+        current.losses = current.losses_own_weights(before)
+        is_taken = current.take_if_better(other, current.losses_own_weights(other), min_standard_errors=0.0)
+        _choose_one_by_one(current, before if is_taken else other, [i for i, _ in categories])
+    if numbers or categories:
+        current.losses = current.losses_shared_weight(current.features)
+
+
+def _with_rivals(current: Search, candidates: Sequence[tuple[int, Family]]) -> Features:
+    return _with_families(current, [i for i, _ in candidates], [family for _, family in candidates])
+
+
+def _choose_one_by_one(current: Search, other: Features, positions: Sequence[int]) -> None:
+    """Take some blocks of other features, each if it lowers the loss; every column has its own weight."""
     if current.features.has_weight_per_column and len(positions) <= MAX_COLUMNS_TRIED_SINGLY:
         for i in positions:
             features = current.features.with_block(i, other.blocks[i], other.evidence[i])
             current.take_if_better(features, current.losses_own_weights(features), min_standard_errors=0.0)
-    current.losses = current.losses_shared_weight(current.features)
 
 
 def choose_presence(current: Search) -> None:
