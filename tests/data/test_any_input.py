@@ -159,6 +159,16 @@ WORKS: dict[str, tuple[list[Any], Callable[[], Any]]] = {
         [1.0, None, 3.0, 5.0],
         lambda: [np.ma.array([n], mask=[n == 2]) for n in NUMBERS],
     ),
+    "a list of NumPy days": (DAYS, lambda: {"c": [np.datetime64(d) for d in DAYS]}),
+    "a list of NumPy seconds and days": (
+        DAYS,
+        lambda: {"c": [np.datetime64(DAYS[0], "s"), *map(np.datetime64, DAYS[1:3]), np.datetime64(DAYS[3], "h")]},
+    ),
+    "objects that are NumPy days": (DAYS, lambda: frame(np.array([np.datetime64(d) for d in DAYS], dtype=object))),
+    "a list of NumPy durations": (
+        [datetime.timedelta(n) for n in WHOLE],
+        lambda: {"c": [np.timedelta64(n, "D") for n in WHOLE]},
+    ),
     "timestamps with a zone": (DAYS, lambda: {"c": [datetime.datetime(2020, 1, d.day, tzinfo=UTC) for d in DAYS]}),
     "pandas with a zone": (DAYS, lambda: frame(pd.to_datetime(DAYS).tz_localize("UTC"))),
     "years": ([datetime.date(2000 + n, 1, 1) for n in WHOLE], lambda: matrix([f"{2000 + n}" for n in WHOLE], "M8[Y]")),

@@ -123,6 +123,9 @@ def arrow_of_values(name: str, values: Any) -> ArrowArray:
     try:
         return _arrow_array(values)
     except Exception as error:  # of pyarrow, NumPy or the library whose object this is
+        dates = _array_of_dates(list(values))
+        if dates is not None:
+            return arrow_of_values(name, dates)
         column = column_of_objects(name, values, error)
     return column.array if isinstance(column, ArrowStrings) else _arrow_array(column.numbers())
 
@@ -187,7 +190,10 @@ def column_of_objects(name: str, values: Any, error: Exception) -> Column:
 
     try:
         items = [None if is_missing(value) else value for value in values]
-        if _are_numbers(items):
+        dates = _array_of_dates(items)
+        if dates is not None:
+            return NumberColumn(name, "date", seconds_of_array(name, dates))
+        if _are_numbers(items):  # NumPy takes its durations for integers
             return column_of_numbers(name, items)
         array = pa.array(items)
     except InputError:
@@ -200,6 +206,16 @@ def column_of_objects(name: str, values: Any, error: Exception) -> Column:
             "numbers, all text or all booleans."
         ) from None
     return column_of_arrow(name, array)
+
+
+def _array_of_dates(items: Sequence[object]) -> NDArray[Any] | None:
+    """Return NumPy dates or durations of any unit, such as days, which Arrow does not read; None for other objects."""
+    for kind in (np.datetime64, np.timedelta64):
+        if any(isinstance(item, kind) for item in items):
+            missing = kind("NaT")
+            items = [missing if is_missing(item) else item for item in items]
+            return np.array(items) if all(isinstance(item, kind) for item in items) else None
+    return None
 
 
 def _are_numbers(items: Sequence[object]) -> bool:
