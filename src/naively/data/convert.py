@@ -106,7 +106,7 @@ def _convert(
     trimmed: ArrowColumn = pc.utf8_trim_whitespace(cells.with_missing(column))
     texts = cells.with_points(trimmed) if kind == "number" else trimmed
     try:
-        converted: ArrowColumn = pc.cast(texts, types[kind])
+        converted = _cast(texts, types[kind])
     except pa.ArrowInvalid:
         cells_once: list[CellValue] = pc.unique(texts.drop_null()).to_pylist()
         wrong = {cell for cell in cells_once if not _can_be(cell, types[kind])}
@@ -123,9 +123,25 @@ def _convert(
             bad.cells.setdefault(row, reason)
         is_wrong = pc.is_in(texts, arrow_strings(sorted(wrong)).cast(texts.type))
         corrected: ArrowColumn = pc.if_else(is_wrong, pa.nulls(1, texts.type)[0], texts)
-        texts, converted = corrected, pc.cast(corrected, types[kind])
+        texts, converted = corrected, _cast(corrected, types[kind])
     if exact and kind == "number" and (pc.max(pc.abs(converted)).as_py() or 0.0) > MAX_EXACT_INTEGER:
         return _exact_integers(texts, converted)
+    return converted
+
+
+def _cast(texts: ArrowColumn, kind: pa.DataType) -> ArrowColumn:
+    """Return strings as another type; times with a zone, such as 2020-12-31T23:59Z, are those of UTC."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    try:
+        converted: ArrowColumn = pc.cast(texts, kind)
+    except pa.ArrowInvalid:
+        if not pa.types.is_timestamp(kind):
+            raise
+        at_midnight = pc.replace_substring_regex(texts, r"^(\d{4}-\d\d-\d\d)$", r"\1T00:00")
+        with_zone = pc.replace_substring_regex(at_midnight, r"^(.{10}[T ][\d:.]+)$", r"\1Z")
+        converted = pc.cast(pc.cast(with_zone, pa.timestamp("us", "UTC")), kind)
     return converted
 
 
@@ -133,7 +149,7 @@ def _can_be(cell: str, kind: pa.DataType) -> bool:
     import pyarrow as pa
 
     try:
-        pa.scalar(cell, pa.string()).cast(kind)
+        _cast(pa.array([cell]), kind)
     except pa.ArrowInvalid:
         return False
     return True

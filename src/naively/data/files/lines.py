@@ -20,6 +20,7 @@ MAX_LINE_BYTES = 1 << 28
 MAX_NESTING = 200  # lists and objects inside each other
 NOT_BRACKETS = bytes(set(range(256)) - set(b"[]{}"))
 JSON_STRING = re.compile(rb'"(?:[^"\\]|\\.)*+"?', re.DOTALL)
+EXACT_TIME = r"^\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d\.\d{1,6}(Z|[+-]\d\d:?\d\d)?$"  # with fractions of a second
 LINE = "\0line"  # the column that holds each row as it is written, if that is asked for; not the name of any key
 SECONDS_TO_WAIT = 0.02  # for more input, before what is available is handed on
 # Arrow's names of the types of JSON.
@@ -142,6 +143,8 @@ def read_json_lines(
                 table = parse_json_lines(block, without_timestamps(table.schema))
         except pa.ArrowInvalid as error:
             raise _translate_json_error(given, str(error), block, n_lines_before, unit) from None
+        if schema is None and not raw:
+            table = _with_exact_times(block, table)
         if schema is None or raw:
             fields = [f.with_type(pa.float64()) if pa.types.is_integer(f.type) else f for f in table.schema]
             schema = pa.schema(fields)
@@ -197,6 +200,26 @@ def parse_json_lines(block: bytes, schema: pa.Schema | None = None, can_grow: bo
         arrow_json.ReadOptions(block_size=len(block) + 1),
         arrow_json.ParseOptions(schema, unexpected_field_behavior="infer" if can_grow else "error"),
     )
+
+
+def _with_exact_times(block: bytes, table: pa.Table) -> pa.Table:
+    """Return the rows of a block with times where all strings of a column are; Arrow takes those in seconds only."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    fields = []
+    for field, column in zip(table.schema, table.columns, strict=True):
+        are_times = pa.types.is_timestamp(field.type) or (
+            pa.types.is_string(field.type) and pc.all(pc.match_substring_regex(column, EXACT_TIME)).as_py()
+        )
+        fields.append(field.with_type(pa.timestamp("us")) if are_times else field)
+    schema, strings = pa.schema(fields), [f.name for f in table.schema if pa.types.is_string(f.type)]
+    if all(pa.types.is_string(schema.field(name).type) for name in strings):
+        return table.cast(schema)
+    try:
+        return parse_json_lines(block, schema)
+    except pa.ArrowInvalid:  # such as a 13th month
+        return table
 
 
 def without_timestamps(schema: pa.Schema) -> pa.Schema:
