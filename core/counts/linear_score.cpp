@@ -12,7 +12,8 @@
 namespace naively::counts {
 namespace {
 
-constexpr std::int64_t kTerms = 256;  // in one plain sum
+constexpr std::int64_t kTerms = 256;                           // in one plain sum
+constexpr std::int64_t kMinRows = 32, kMinProducts = 1 << 14;  // in a range: less does not pay for a thread
 
 // The sums of one row, from its pieces.
 struct RowSums {
@@ -36,10 +37,11 @@ struct RowSums {
   }
 };
 
-// Rows are independent, so the ranges do not influence the result.
+// Calls f(from, to) for ranges of at least min_rows rows. Rows are independent, so the ranges do not influence the
+// result.
 template <class F>
-void for_row_ranges(std::int64_t n, int n_threads, F&& f) {
-  const std::int64_t step = std::max<std::int64_t>(32, (n + 63) / 64);
+void for_row_ranges(std::int64_t n, std::int64_t min_rows, int n_threads, F&& f) {
+  const std::int64_t step = std::max(min_rows, (n + 63) / 64);
   support::parallel_for((n + step - 1) / step, n_threads,
                         [&](std::int64_t t) { f(t * step, std::min(n, (t + 1) * step)); });
 }
@@ -107,7 +109,7 @@ class LineScorer {
 
 bool score_lines(const MatrixLines& rows, const double* table, const double* constant, Scores scores, int n_threads) {
   std::atomic<bool> finite{true};
-  for_row_ranges(rows.n_lines, n_threads, [&](std::int64_t from, std::int64_t to) {
+  for_row_ranges(rows.n_lines, kMinRows, n_threads, [&](std::int64_t from, std::int64_t to) {
     if (!LineScorer(rows, table, constant, scores).score(from, to)) finite = false;
   });
   return finite;
@@ -136,8 +138,9 @@ void read_block(const Matrix& x, std::int64_t from, std::int64_t to, std::int64_
 
 bool score_matrix(const Matrix& x, const double* table, const double* constant, Scores scores, int n_threads) {
   constexpr std::int64_t kRows = 32;
+  const std::int64_t min_rows = std::max(kMinRows, kMinProducts / std::max<std::int64_t>(1, x.p * scores.n_classes));
   std::atomic<bool> finite{true};
-  for_row_ranges(x.n, n_threads, [&](std::int64_t from, std::int64_t to) {
+  for_row_ranges(x.n, min_rows, n_threads, [&](std::int64_t from, std::int64_t to) {
     std::vector<double> block(kRows * kTerms), column(kRows), part(scores.n_classes);
     std::vector<std::int32_t> token(x.p);
     for (std::int64_t j = 0; j < x.p; ++j) token[j] = static_cast<std::int32_t>(j);
@@ -245,7 +248,7 @@ bool score_lines(const MatrixLines& rows, const SparseTable& table, const double
                  int n_threads) {
   std::atomic<bool> finite{true};
   const CheckedTokens cells(table, scores.n_classes);
-  for_row_ranges(rows.n_lines, n_threads, [&](std::int64_t from, std::int64_t to) {
+  for_row_ranges(rows.n_lines, kMinRows, n_threads, [&](std::int64_t from, std::int64_t to) {
     LineReader reader(rows, false);
     RowSums sums(scores.n_classes);
     std::vector<double> part(scores.n_classes);
