@@ -299,3 +299,26 @@ def test_a_counterfactual_of_a_day_is_a_day() -> None:
     counterfactual = of_times.explain({"when": times[:1]})[0].counterfactual
     assert counterfactual is not None
     assert "T" in str(counterfactual.changes[0].after)
+
+
+@pytest.mark.parametrize("family", [None, nb.Binned(), nb.Gaussian(), nb.LogNormal(), nb.Exponential()])
+@pytest.mark.parametrize("scale", [1e-3, 1.0, 123.0])
+def test_numbers_of_a_counterfactual_are_short(family: nb.Family | None, scale: float) -> None:
+    """Numbers for people have at most 4 digits, and still change the prediction."""
+    rng = np.random.default_rng(0)
+    label = rng.integers(0, 2, 300)
+    table = {name: scale * rng.lognormal(label, 0.7) for name in ("a", "b")}
+    families = None if family is None else dict.fromkeys(table, family)
+    model = nb.fit(table, label, columns=families)
+    n_changed = 0
+    for i in range(60):
+        row = {name: column[i].item() for name, column in table.items()}
+        [explanation] = model.explain(row, leave_out=False)
+        if explanation.counterfactual is not None:
+            n_changed += 1
+            for change in explanation.counterfactual.changes:
+                assert isinstance(change.after, float | int)
+                assert change.after == float(f"{change.after:.4g}")
+                row[change.column] = change.after
+            assert model.predict(row)[0] == explanation.counterfactual.answer
+    assert n_changed > 30

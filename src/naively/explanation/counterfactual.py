@@ -14,6 +14,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass
+from weakref import WeakKeyDictionary
 
 import numpy as np
 
@@ -37,7 +38,9 @@ MAX_LOG_ODDS = 1e9  # stands for an infinite log-odds where differences are take
 MIN_GAIN = 1e-12  # nats that a change must add
 TIE = 1e-9  # relative: two classes this close are equal
 PLANS_AT_A_TIME = 256
+MAX_CACHED_SCORES = 1_000_000  # of changes, by class
 Plan = Sequence[Alternative]
+_SCORES: WeakKeyDictionary[Model, dict[tuple[str, object], Floats]] = WeakKeyDictionary()  # of changes to columns
 
 
 @dataclass(frozen=True, slots=True)
@@ -133,15 +136,23 @@ class _Sums:
         candidates: Sequence[Plan],
         quick: Sequence[int],
     ) -> _Sums:
-        """Score the rows, and each distinct change once, in any row."""
+        """Score the rows, and each distinct change once, in any row, also if it is proposed for later rows again."""
         evidence = evidence_of_columns(model, [view.rows(rows.start, rows.stop) for view in views], len(rows))
         changes = {(change.column, change.value): change for i in quick for change in candidates[i]}
         column = positions_of(model.schema.names)
-        edited = table.with_cells(rows[quick[0]], [{change.column: change.value} for change in changes.values()])
-        scores = evidence_of_columns(model, views_of(edited, model.chosen.schema), len(changes))
-        of_change = np.array([column[name] for name, _ in changes], dtype=np.intp)
-        changed = scores[of_change, np.arange(len(changes))]
+        known = _SCORES.setdefault(model, {})
+        scores = {key: score for key in changes if (score := known.get(key)) is not None}
+        new = [change for key, change in changes.items() if key not in scores]
+        if new:
+            edited = table.with_cells(rows[quick[0]], [{change.column: change.value} for change in new])
+            of_new = evidence_of_columns(model, views_of(edited, model.chosen.schema), len(new))
+            for i, change in enumerate(new):
+                scores[change.column, change.value] = of_new[column[change.column], i].copy()
+            if (len(known) + len(new)) * len(model.classes) > MAX_CACHED_SCORES:
+                known.clear()
+            known.update(scores)
         position = {key: i for i, key in enumerate(changes)}
+        changed = np.array([scores[key] for key in changes])
         return cls(evidence, changed, position, column, model.log_prior + model.weighted_blocks.offset)
 
     def search(self, model: Model, row: int, candidates: Plan) -> Counterfactual | None:

@@ -18,9 +18,12 @@ from collections.abc import Hashable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any, NamedTuple
+from weakref import WeakKeyDictionary
 
 import numpy as np
 
+from naively._kernels.posterior import normalise
+from naively._kernels.threads import on_own_threads
 from naively._kernels.types import Floats
 from naively.data.labelled import Classes, Label
 from naively.data.read import TableLike
@@ -34,12 +37,15 @@ from naively.model.count import View, views_of
 from naively.model.counted import counted_classes
 from naively.model.decide import log_odds_against, position_of
 from naively.model.model import Model
-from naively.model.score import read_rows
+from naively.model.score import read_rows, score_rows, warn_of_impossible_rows
 from naively.model.without_row import without_counted_row
 from naively.schema.schema import Block
 from naively.statistics import Statistic
 
 ROWS_AT_A_TIME = 256  # whose alternatives and intervals are computed together
+
+Cache = dict[Hashable, object]  # what a family computes once for a block
+_CACHES: WeakKeyDictionary[Model, list[Cache]] = WeakKeyDictionary()  # of each block, while the model lives
 
 
 def explain(
@@ -76,15 +82,11 @@ def _explain_rows(
     model: Model, table: Table, of: Label | None, against: Label | None, top: int | None, changes: bool
 ) -> list[Explanation]:
     """Explain rows by a model as it is."""
-    log_posterior = model.log_posterior(table)
-    before_floor = log_posterior if not model.floor else model.without_floor().log_posterior(table)
+    before_floor, log_posterior = _log_posteriors(model, table)
     tables = model.weighted_blocks.tables
     table_view = None if tables is None else tables.view(table)
     views = views_of(table, model.chosen.schema)
-    blocks = [
-        ExplainedBlock.of(model, *block, view, table.n_rows)
-        for block, view in zip(scored_blocks(model), views, strict=True)
-    ]
+    blocks = explained_blocks(model, views, table.n_rows)
     columns = [block for block in blocks if not block.block.part]
     explanations: list[Explanation] = []
     for start in range(0, table.n_rows, ROWS_AT_A_TIME):
@@ -117,9 +119,27 @@ def _explain_rows(
     return explanations
 
 
+@on_own_threads
+def _log_posteriors(model: Model, table: Table) -> tuple[Floats, Floats]:
+    """Return the log posteriors before the floor of the tuning, and with it."""
+    scores = score_rows(model, table, model.weighted_blocks)
+    before_floor = scores.copy()
+    warn_of_impossible_rows(normalise(before_floor, model.log_prior, 0), table.n_rows)
+    if model.floor:
+        normalise(scores, model.log_prior, 0, model.floor)
+    return before_floor, scores if model.floor else before_floor
+
+
 def scored_blocks(model: Model) -> list[tuple[Block, Statistic, Any]]:
     """Return the blocks that predictions depend on, each with its statistic and its parameters."""
     return list(zip(model.chosen.schema.blocks, model.chosen.statistics, model.parameters, strict=True))
+
+
+def explained_blocks(model: Model, views: Sequence[View], n_rows: int) -> list[ExplainedBlock]:
+    """Return the scored blocks with rows; what families computed for earlier rows of the model is used again."""
+    caches = _CACHES.setdefault(model, [{} for _ in views])
+    blocks = zip(scored_blocks(model), views, caches, strict=True)
+    return [ExplainedBlock.of(model, *block, view, cache, n_rows) for block, view, cache in blocks]
 
 
 def class_pair(model: Model, of: Label | None, against: Label | None, order: Iterable[int]) -> Pair:
@@ -152,14 +172,21 @@ class ExplainedBlock:
     classes: Classes
     weight: Floats | None = None
     factor: Floats | None = None
-    cache: dict[Hashable, object] = field(default_factory=dict)
+    cache: Cache = field(default_factory=dict)
 
     @classmethod
     def of(
-        cls, model: Model, block: Block, statistic: Statistic, parameters: Any, view: View, n_rows: int
+        cls,
+        model: Model,
+        block: Block,
+        statistic: Statistic,
+        parameters: Any,
+        view: View,
+        cache: Cache,
+        n_rows: int,
     ) -> ExplainedBlock:
         """Look up the weights of a block."""
-        block_of_rows = cls(block, statistic, parameters, view, model.classes)
+        block_of_rows = cls(block, statistic, parameters, view, model.classes, cache=cache)
         if model.tuning is None or not len(block.names):
             return block_of_rows
         weight, exponent = model.tuning.weight(block), model.tuning.exponent(block)

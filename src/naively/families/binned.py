@@ -24,6 +24,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from decimal import ROUND_CEILING, ROUND_FLOOR, Context
 from itertools import pairwise
 from typing import ClassVar
 
@@ -36,7 +37,7 @@ from naively.data.kinds import SECONDS_OF_A_DAY, Kind
 from naively.data.views import is_sparse
 from naively.families import evidence
 from naively.families.base import Family, Labels, Leaving, Lengths, draw_positions, log_shares, times
-from naively.families.evidence import Alternative, Grid, Pair, PairTable, RowView, Term
+from naively.families.evidence import Alternative, Grid, Pair, RowView, Term, ValueTables
 from naively.families.learnt import Learnt
 from naively.families.leave_one_out.columns import leave_values_out
 from naively.families.scores import IntervalScores
@@ -214,25 +215,27 @@ class Binned(Family[Histogram, BinnedParameters]):
         cuts = parameters.column_cuts(j)
         if not len(cuts):
             return Term(name, value, shown, note="same in all classes")
-        b, bins = int(np.searchsorted(cuts, x, side="right")), parameters.column_bins(j)
-        weight = row.cached(
-            "weight", lambda: kernels.bin_cells(stats.cells, stats.n_classes, parameters.cuts, parameters.offsets)[0]
-        )[bins]
-
-        def table() -> PairTable:
-            alpha = np.broadcast_to(self.alpha * weight.any(axis=1, keepdims=True), weight.shape)
-            return PairTable.of(weight, alpha, parameters.log_probability[bins], pair)
-
-        if not weight[b].any():
+        b = int(cuts.searchsorted(x, side="right"))
+        table = row.cached(j, lambda: self._tables(row, stats, parameters, j))
+        if not table.weight[b].any():
             return Term.unseen(name, value, shown)
         bin_name = row.cached((j, b), lambda: format_interval(shown_cuts(parameters, j, kind), b, kind))
-        return row.cached((j, pair), table).term((name, value, f"{shown} ({bin_name})"), b)
+        return table.term((name, value, f"{shown} ({bin_name})"), b, pair)
+
+    def _tables(self, row: RowView, stats: Histogram, parameters: BinnedParameters, j: int) -> ValueTables:
+        """Return the bins of a column as values."""
+        cells, bins = stats.cells, parameters.column_bins(j)
+        weight = row.cached(
+            "weight", lambda: kernels.bin_cells(cells, stats.n_classes, parameters.cuts, parameters.offsets)[0]
+        )[bins]
+        alpha = np.broadcast_to(self.alpha * weight.any(axis=1, keepdims=True), weight.shape)
+        return ValueTables(weight, alpha, parameters.log_probability[bins])
 
     def alternatives(self, row: RowView, parameters: BinnedParameters, rival: int) -> Iterator[Alternative]:
         """Yield the row with the nearest number of each other bin."""
 
         def others(j: int, x: float) -> list[float]:
-            ends = row.cached(("ends of bins", j), lambda: _ends_of_bins(parameters, j))
+            ends = row.cached(("ends of bins", j), lambda: _ends_of_bins(parameters, j, row.kind(j)))
             return _nearest_in_other_bins(parameters.column_cuts(j), ends, x)
 
         return evidence.number_alternatives(row, others)
@@ -327,15 +330,30 @@ def shown_cuts(parameters: BinnedParameters, j: int, kind: str) -> Floats:
     return shown
 
 
-def _ends_of_bins(parameters: BinnedParameters, j: int) -> list[tuple[float, float] | None]:
-    """Return the smallest and the largest finite number of each bin of a column; None for a bin without one."""
+def _ends_of_bins(parameters: BinnedParameters, j: int, kind: Kind) -> list[tuple[float, float] | None]:
+    """Return the smallest and the largest finite number of each bin of a column; None for a bin without one.
+
+    Fractions are rounded to 4 digits into the bin, if it holds a number that short.
+    """
     place = parameters.column_bins(j)
     ends: list[tuple[float, float] | None] = []
     for start, stop in pairwise(parameters.first_key[place.start : place.stop + 1].tolist()):
         low = parameters.low[start:stop]
         low = low[np.isfinite(low)]
-        ends.append((float(low[0]), float(low[-1])) if len(low) else None)
+        if not len(low):
+            ends.append(None)
+            continue
+        first, last = float(low[0]), float(low[-1])
+        short = (first, last) if kind == "date" else (_short(first, ROUND_CEILING), _short(last, ROUND_FLOOR))
+        ends.append((short[0] if short[0] <= last else first, short[1] if short[1] >= first else last))
     return ends
+
+
+def _short(number: float, rounding: str) -> float:
+    """Return a number rounded to 4 digits; a whole number as it is."""
+    if number.is_integer():
+        return number
+    return float(Context(prec=SHOWN_DIGITS, rounding=rounding).create_decimal_from_float(number))
 
 
 def _nearest_in_other_bins(cuts: Floats, ends: Sequence[tuple[float, float] | None], x: float) -> list[float]:

@@ -47,7 +47,7 @@ from naively.families.base import (
     log_shares,
     times,
 )
-from naively.families.evidence import Alternative, Grid, Pair, PairTable, RowView, Term
+from naively.families.evidence import Alternative, Grid, Pair, RowView, Term, ValueTables
 from naively.families.learnt import Learnt
 from naively.families.leave_one_out.columns import leave_values_out
 from naively.families.leave_one_out.tokens import TokenRows, leave_rows_out, token_cells
@@ -396,13 +396,8 @@ class Categorical(Family[ValueCounts, CategoricalParameters]):
             elif position is None:
                 terms.append(Term.unseen(name, value, str(value)))
             else:
-                counted = columns[0 if self.shared else j]
-                log_probability = parameters.log_probability[j]
-                if rare is not None:
-                    log_probability = np.concatenate([log_probability, rare.log_probability[None]])
-                tables = counted.weight, counted.alpha, log_probability
-                table = row.cached((j, pair), partial(PairTable.of, *tables, pair))
-                terms.append(table.term((name, value, shown), position))
+                table = row.cached(j, partial(_value_tables, columns[0 if self.shared else j], parameters, j))
+                terms.append(table.term((name, value, shown), position, pair))
         return terms
 
     def alternatives(self, row: RowView, parameters: CategoricalParameters, rival: int) -> Iterator[Alternative]:
@@ -446,6 +441,14 @@ class Categorical(Family[ValueCounts, CategoricalParameters]):
 
 
 Column = tuple[Values, Floats, Wholes]
+
+
+def _value_tables(counted: CountedValues, parameters: CategoricalParameters, j: int) -> ValueTables:
+    """Return the values of a column, and rare ones together as the last value."""
+    log_probability, rare = parameters.log_probability[j], parameters.rare_of(j)
+    if rare is not None:
+        log_probability = np.concatenate([log_probability, rare.log_probability[None]])
+    return ValueTables(counted.weight, counted.alpha, log_probability)
 
 
 def _sum_columns(columns: list[Column]) -> Column:

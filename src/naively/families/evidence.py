@@ -15,6 +15,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cache, cached_property
 from typing import NamedTuple, TypeVar, cast
 
 import numpy as np
@@ -47,6 +48,10 @@ class Beta(NamedTuple):
     a: tuple[float, float]
     total: tuple[float, float]
     factor: float = 1.0
+
+
+MAX_SPREADS = 100_000
+_SPREADS: dict[Beta, tuple[float, float]] = {}  # lower and upper ends, for values that occur in many rows
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,7 +104,7 @@ class RowView:
     """One row of a block to be explained: its values, and the names and kinds of the columns.
 
     `weight` is the weight of each column under a tuning, for terms that add up several columns; None is 1. `cache`
-    holds what a family computes once for all rows of the block.
+    holds what a family computes once for the block of a model; it depends neither on the row nor on the two classes.
     """
 
     x: Numbers | Codes | Texts
@@ -115,9 +120,10 @@ class RowView:
 
     def cached(self, key: Hashable, compute: Callable[[], T]) -> T:
         """Return what was computed for an earlier row of the block, or compute it."""
-        if key not in self.cache:
-            self.cache[key] = compute()
-        return cast("T", self.cache[key])
+        value = self.cache.get(key)
+        if value is None:
+            value = self.cache[key] = compute()
+        return cast("T", value)
 
     def numbers(self) -> Floats:
         """Return the numbers of the row; NaN where one is missing."""
@@ -143,12 +149,16 @@ class RowView:
 
 def intervals_of(terms: Sequence[Term]) -> list[tuple[float, float]]:
     """Return the 95 % interval of the log-odds of each term; NaN where it is not known. Equal terms cost nothing."""
-    betas = list(dict.fromkeys(term.posterior for term in terms if isinstance(term.posterior, Beta)))
-    spread: dict[Beta, tuple[float, float]] = {}
-    if betas:
-        low, high = beta_spread(np.array([beta.a for beta in betas]), np.array([beta.total for beta in betas]))
-        factor = np.array([beta.factor for beta in betas])
-        spread = dict(zip(betas, zip((low * factor).tolist(), (high * factor).tolist(), strict=True), strict=True))
+    betas = dict.fromkeys(term.posterior for term in terms if isinstance(term.posterior, Beta))
+    spread = {beta: points for beta in betas if (points := _SPREADS.get(beta)) is not None}
+    new = [beta for beta in betas if beta not in spread]
+    if new:
+        low, high = beta_spread(np.array([beta.a for beta in new]), np.array([beta.total for beta in new]))
+        factor = np.array([beta.factor for beta in new])
+        spread |= zip(new, zip((low * factor).tolist(), (high * factor).tolist(), strict=True), strict=True)
+        if len(_SPREADS) + len(new) > MAX_SPREADS:
+            _SPREADS.clear()
+        _SPREADS.update(spread)
     intervals = []
     for term in terms:
         if isinstance(term.posterior, Beta):
@@ -196,6 +206,11 @@ class Alternative:
     def key(self) -> tuple[str, str | None]:
         """Alternatives with the same key exclude each other."""
         return self.column, self.word
+
+
+def short_number(number: float, kind: Kind) -> float:
+    """Return a number of 4 digits to propose to people; a date as it is."""
+    return number if kind == "date" else float(f"{number:.4g}")
 
 
 def number_alternative(row: RowView, column: int, number: float, other: float) -> Alternative:
@@ -358,13 +373,23 @@ def _integrated_spread(a: Floats, total: Floats) -> Spread:
     log θ₁ spreads more than log θ₂, so that the integrand is smooth: 24 nodes give the points to 0.01 of their
     distance. Where A − a is small, θ is close to 1 most of the time, the integrand has a step, and 192 are needed.
     """
+    low, high = np.empty(len(a)), np.empty(len(a))
+    has_step = (total - a < MIN_CORNISH_FISHER).any(axis=1)
+    for items, n_nodes in ((~has_step, 24), (has_step, 192)):
+        if items.any():
+            low[items], high[items] = _spread_by_nodes(a[items], total[items], n_nodes)
+    return low, high
+
+
+def _spread_by_nodes(a: Floats, total: Floats, n_nodes: int) -> Spread:
+    """Return the points with this number of nodes."""
     from scipy.special import polygamma
 
     variance = polygamma(1, a) - polygamma(1, total)
     is_reversed = variance[:, 0] < variance[:, 1]
     a, total = (np.where(is_reversed[:, None], x[:, ::-1], x) for x in (a, total))
     b = np.maximum(total - a, 1e-9)
-    nodes, weights = np.polynomial.legendre.leggauss(24 if (b >= MIN_CORNISH_FISHER).all() else 192)
+    nodes, weights = _legendre(n_nodes)
     log_theta = _log_beta_quantile(a[:, 1:], b[:, 1:], (nodes + 1) / 2)
     ends = []
     for p in (0.025, 0.975):
@@ -376,6 +401,12 @@ def _integrated_spread(a: Floats, total: Floats) -> Spread:
             low, high = np.where(is_below, middle, low), np.where(is_below, high, middle)
         ends.append((low + high) / 2)
     return np.where(is_reversed, -ends[1], ends[0]), np.where(is_reversed, -ends[0], ends[1])
+
+
+@cache
+def _legendre(n: int) -> tuple[Floats, Floats]:
+    """Return the nodes and weights of Gauss–Legendre quadrature."""
+    return np.polynomial.legendre.leggauss(n)
 
 
 def _log_beta_quantile(a: Floats, b: Floats, p: Floats | float) -> Floats:
@@ -434,31 +465,34 @@ def share_terms(
     ]
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class PairTable:
-    """The values of a column in two classes: score, count and posterior of each, and what they are counted of."""
+@dataclass(frozen=True, eq=False)
+class ValueTables:
+    """The values of a column: weight, pseudo-count and log θ of each, (value, class), and the sums of the classes."""
 
-    scores: list[tuple[float, float]]
-    counts: list[tuple[float, float]]
-    totals: tuple[float, float]
-    smoothed: list[tuple[float, float]]
-    smoothed_totals: tuple[float, float]
+    weight: Floats
+    alpha: Floats
+    log_probability: Floats
 
-    @classmethod
-    def of(cls, weight: Floats, alpha: Floats, log_probability: Floats, pair: Pair) -> PairTable:
-        """Read the tables of a column, (value, class); a class without values has the counts of all classes."""
-        classes = list(pair)
-        totals = weight.sum(axis=0)[classes]
-        smoothed = np.where(totals > 0, weight[:, classes], weight.sum(axis=1, keepdims=True)) + alpha[:, classes]
-        tables = (log_probability[:, classes], weight[:, classes], smoothed)
-        scores, counts, smoothed_rows = ([(a, b) for a, b in table.tolist()] for table in tables)
-        return cls(scores, counts, pair_of(totals), smoothed_rows, pair_of(smoothed.sum(axis=0)))
+    @cached_property
+    def totals(self) -> list[float]:
+        """The weight of all values in each class."""
+        return cast("list[float]", self.weight.sum(axis=0).tolist())
 
-    def term(self, label: Label, position: int) -> Term:
+    @cached_property
+    def smoothed_totals(self) -> list[float]:
+        """The same with pseudo-counts; a class without values has the weight of all classes."""
+        totals = self.weight.sum(axis=0)
+        smoothed = np.where(totals > 0, totals, totals.sum()) + self.alpha.sum(axis=0)
+        return cast("list[float]", smoothed.tolist())
+
+    def term(self, label: Label, position: int, pair: Pair) -> Term:
         """Return the term of the value at a position."""
-        (k, m), (k_of, m_of) = self.counts[position], self.totals
-        counts = {"count": k, "all": k_of}, {"count": m, "all": m_of}
-        return Term(*label, self.scores[position], 1.0, counts, Beta(self.smoothed[position], self.smoothed_totals))
+        (first, second), totals = pair, self.totals
+        weight, alpha, scores = self.weight[position], self.alpha[position], self.log_probability[position]
+        counts = tuple({"count": weight.item(c), "all": totals[c]} for c in pair)
+        a, b = ((weight.item(c) if totals[c] > 0 else float(weight.sum())) + alpha.item(c) for c in pair)
+        posterior = Beta((a, b), (self.smoothed_totals[first], self.smoothed_totals[second]))
+        return Term(*label, (scores.item(first), scores.item(second)), 1.0, (counts[0], counts[1]), posterior)
 
 
 def with_counts(terms: Sequence[Term], counts: Sequence[Sequence[Counts]], variance: Floats) -> list[Term]:

@@ -22,7 +22,7 @@ import numpy as np
 from naively._kernels.types import Array, Floats, Index, Wholes
 from naively.data.kinds import Kind
 from naively.families.base import N_GRID_POINTS
-from naively.families.evidence import Alternative, Grid, RowView, number_alternatives
+from naively.families.evidence import Alternative, Grid, RowView, number_alternatives, short_number
 from naively.families.poisson import RateFamily, ratio_of
 from naively.families.scores import LinearScores
 from naively.priors import pseudo_count
@@ -80,7 +80,10 @@ class Exponential(RateFamily):
     def alternatives(self, row: RowView, parameters: Floats, rival: int) -> Iterator[Alternative]:
         """Yield the row with the mean of the rival class in each column."""
         return number_alternatives(
-            row, lambda j, x: [float(f"{1.0 / rate:.6g}")] if 0 < (rate := float(parameters[rival, j])) < np.inf else []
+            row,
+            lambda j, x: (
+                [short_number(1.0 / rate, row.kind(j))] if 0 < (rate := float(parameters[rival, j])) < np.inf else []
+            ),
         )
 
     def grid(self, stats: Sums, parameters: Floats, column: int, kind: Kind = "number") -> Grid:

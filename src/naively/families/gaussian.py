@@ -23,6 +23,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 
@@ -220,12 +221,11 @@ class Gaussian(Family[Moments, GaussianParameters]):
         values = dense_numbers(self.transform(row.x))[0]
         variance, counts = np.zeros(len(values)), list[list[Counts]]()
         for c in pair:
-            weight, mean, deviation = stats.weight[c], parameters.mean[c], np.sqrt(parameters.variance[c])
-            columns = zip(weight.tolist(), mean.tolist(), deviation.tolist(), strict=True)
-            counts.append([{"rows": n, "mean": m, "deviation": s} for n, m, s in columns])
-            n = np.where(weight > 0, weight, stats.weight.sum(axis=0))
+            counts.append(row.cached(c, partial(_counts_of_class, stats, parameters, c)))
+            n = stats.weight[c]
+            n = n if (n > 0).all() else np.where(n > 0, n, stats.weight.sum(axis=0))
             with np.errstate(all="ignore"):
-                squared = np.square(values - mean) / parameters.variance[c]
+                squared = np.square(values - parameters.mean[c]) / parameters.variance[c]
                 variance += np.where(parameters.constant, 0.0, squared / n + np.square(squared - 1) / (2 * n))
         return evidence.with_counts(terms_by_column(self, row, parameters, pair), counts, variance)
 
@@ -246,7 +246,9 @@ class Gaussian(Family[Moments, GaussianParameters]):
 
     def alternatives(self, row: RowView, parameters: GaussianParameters, rival: int) -> Iterator[Alternative]:
         """Yield the row with the mean of the rival class in each column."""
-        return evidence.number_alternatives(row, lambda j, x: [float(f"{parameters.mean[rival, j]:.6g}")])
+        return evidence.number_alternatives(
+            row, lambda j, x: [evidence.short_number(float(parameters.mean[rival, j]), row.kind(j))]
+        )
 
     def grid(self, stats: Moments, parameters: GaussianParameters, column: int, kind: Kind = "number") -> Grid:
         """Return numbers up to 3.2 standard deviations from the mean of any class."""
@@ -280,6 +282,13 @@ class Gaussian(Family[Moments, GaussianParameters]):
         """Draw from (1)."""
         mean, deviation = parameters.mean[label], np.sqrt(parameters.variance[label])
         return list(generator.normal(mean, deviation).T)
+
+
+def _counts_of_class(stats: Moments, parameters: GaussianParameters, c: int) -> list[Counts]:
+    """Return rows, mean and deviation of each column in a class."""
+    columns = stats.weight[c], parameters.mean[c], np.sqrt(parameters.variance[c])
+    rows = zip(*(column.tolist() for column in columns), strict=True)
+    return [{"rows": n, "mean": mean, "deviation": deviation} for n, mean, deviation in rows]
 
 
 def usual_range(parameters: GaussianParameters, column: int, n_deviations: float) -> tuple[float, float]:

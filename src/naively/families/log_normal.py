@@ -17,7 +17,7 @@ import numpy as np
 from naively._kernels.types import Array, Floats, Index
 from naively.data.kinds import Kind
 from naively.families.base import N_GRID_POINTS, Labels, Leaving, Lengths
-from naively.families.evidence import Alternative, Grid, RowView, number_alternatives
+from naively.families.evidence import Alternative, Grid, RowView, number_alternatives, short_number
 from naively.families.gaussian import Gaussian, GaussianParameters, usual_range
 from naively.families.leave_one_out.columns import dense_numbers
 from naively.statistics import Moments, Numbers
@@ -65,7 +65,10 @@ class LogNormal(Gaussian):
     def alternatives(self, row: RowView, parameters: GaussianParameters, rival: int) -> Iterator[Alternative]:
         """Yield the row with the median of the rival class in each column."""
         return number_alternatives(
-            row, lambda j, x: [float(f"{np.exp(min(float(parameters.mean[rival, j]), MAX_EXPONENT)):.6g}")]
+            row,
+            lambda j, x: [
+                short_number(float(np.exp(min(float(parameters.mean[rival, j]), MAX_EXPONENT))), row.kind(j))
+            ],
         )
 
     def grid(self, stats: Moments, parameters: GaussianParameters, column: int, kind: Kind = "number") -> Grid:

@@ -383,16 +383,17 @@ class Text(WordFamily[WordCounts, TextParameters]):
         is_known[is_known] = ~form.is_unknown(numbers[is_known])
         numbers = numbers[is_known]
         alpha = row.cached("alpha", lambda: self.pseudo_counts(stats, row.classes))
-        alpha = alpha[:, list(pair)] if alpha.ndim == 2 else alpha[:, None]
+        by_class = alpha if alpha.ndim == 2 else alpha[:, None]
         total_alpha = row.cached(
-            ("total alpha", pair),
-            lambda: np.array([2 * self.alpha]) if is_bernoulli else alpha[is_active].sum(axis=0),
+            "total alpha", lambda: np.array([2 * self.alpha]) if is_bernoulli else by_class[is_active].sum(axis=0)
         )
+        if by_class.shape[1] > 1:
+            by_class, total_alpha = by_class[:, list(pair)], total_alpha[list(pair)]
         labels = [(column, word, word) for word in occurrences]
         known = [label for label, k in zip(labels, is_known.tolist(), strict=True) if k]
         counts = np.array(list(occurrences.values()), dtype=np.float64)
         words = known, numbers, counts[is_known]
-        terms = self.word_terms(*words, form, cells, totals, pair, alpha[numbers], total_alpha)
+        terms = self.word_terms(*words, form, cells, totals, pair, by_class[numbers], total_alpha)
         terms += [Term.unseen(*labels[i], float(counts[i])) for i in np.flatnonzero(~is_known).tolist()]
         if is_bernoulli:
             shown = f"{int(is_active.sum()) - len(known):,} words that are not in the text"
