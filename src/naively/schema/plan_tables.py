@@ -107,10 +107,10 @@ def plan_tables(schema: Schema, table: Table, names: Sequence[str]) -> TablePlan
         again = np.argsort(_mixed(hashes[:n_numbers], seed, 2 * m + 1), kind="stable")
         n_missing = max(0, MAX_COLUMNS - len(order))
         uses = np.concatenate([order[:MAX_COLUMNS], np.tile(again, -(-n_missing // max(len(again), 1)))[:n_missing]])
-        nth_use = np.uint64(1000 * (m + 1)) + np.arange(len(uses), dtype=np.uint64)
-        of_uses: Hashes = np.add.outer(hashes[uses], np.arange(MAX_CUTS, dtype=np.uint64))
-        draws = _mixed(of_uses, seed, nth_use[:, None])
-        columns = zip(uses.tolist(), draws, strict=True)
+        nth_use: Hashes = 1000 * (m + 1) + np.arange(len(uses)).astype(np.uint64)
+        nth_cut: Hashes = np.tile(np.arange(MAX_CUTS).astype(np.uint64), len(uses))
+        draws = mix((hashes[uses] + mix(seed + nth_use)).repeat(MAX_CUTS) + nth_cut)
+        columns = zip(uses.tolist(), draws.reshape(-1, MAX_CUTS), strict=True)
         tables.append(
             tuple(TableColumn(j, _cuts(numbers[j], of_column) if j < n_numbers else ()) for j, of_column in columns)
         )
@@ -133,7 +133,7 @@ def _new_order(draws: Hashes, n_beginnings: Counter[frozenset[int]]) -> Index:
     return np.array(order)
 
 
-def _mixed(hashes: Hashes, seed: Hashes, number: int | Hashes) -> Hashes:
+def _mixed(hashes: Hashes, seed: Hashes, number: int) -> Hashes:
     """Return random numbers of 64 bits, one for each hash; other numbers give others."""
     return mix(hashes + mix(seed + np.uint64(number)))
 
