@@ -251,7 +251,7 @@ def labelled_batches(
     X = files_or_table(X, None if like is None or not isinstance(X, str) else like.schema.text_column())
     labels = y if isinstance(y, str) else code_labels(y)
     weights = weight if weight is None or isinstance(weight, str) else _weight_array(weight)
-    is_streamed = is_path(X) or is_stream(X)
+    is_streamed = isinstance(X, Files) or is_stream(X)
     counted = RowTally() if tally is None else tally
     n_rows = 0
     for table in _tables(X, y, weight, types, like) if is_streamed else [_read_table(X, y, weight, like)]:
@@ -261,14 +261,14 @@ def labelled_batches(
             batch = replace(batch, classes=_as_integers(batch.classes, like.classes))
         is_labelled = batch.label >= 0
         counted.n_rows += table.n_rows
-        counted.n_unlabelled += int(np.count_nonzero(~is_labelled))
+        counted.n_unlabelled += table.n_rows - int(np.count_nonzero(is_labelled))
         if batch.weight is not None:
             _check_weight(np.where(is_labelled, batch.weight, 1.0), first_row)
         if keep_all:
             _refuse_unlabelled(~is_labelled, first_row)
         else:
             keep = is_labelled if batch.weight is None else is_labelled & (batch.weight > 0)
-            if is_streamed or not keep.all():
+            if is_streamed or np.count_nonzero(keep) < table.n_rows:
                 batch = batch.where(keep).without_empty_classes()
         if len(batch.label):
             counted.n_counted += len(batch.label)

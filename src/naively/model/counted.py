@@ -7,6 +7,7 @@ difference. A model holds the smallest few thousand hashes (`RowHashes`): nothin
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -70,8 +71,11 @@ def _content(table: Table, names: Names) -> Wholes:
     return (table.row_hashes(names) >> np.uint64(64 - HASH_BITS)).astype(np.int64) & ~CLASS_MASK
 
 
+@lru_cache(maxsize=64)
 def _of_classes(classes: Sequence[Label]) -> Wholes:
-    return mixed_hashes(classes).astype(np.int64) & CLASS_MASK
+    hashes = mixed_hashes(classes).astype(np.int64) & CLASS_MASK
+    hashes.flags.writeable = False
+    return hashes
 
 
 def as_counted(model: Model, table: Table) -> Table:

@@ -124,6 +124,8 @@ def encode_value(value: Any, arrays: list[Array]) -> str:
     >>> encode_value((np.zeros(3), "a", (1, True, None)), arrays), len(arrays)
     ('[{"array":0},"a",[1,true,null]]', 1)
     """
+    if value is None:
+        return "null"
     kind = type(value)
     if kind is np.ndarray:
         arrays.append(value)
@@ -147,7 +149,7 @@ def encode_value(value: Any, arrays: list[Array]) -> str:
         ]
         name = STORED_NAMES.get(kind.__name__, kind.__name__)
         return f'{{"statistic":"{name}","fields":{{{",".join(parts)}}}}}'
-    if kind is tuple or value is None or isinstance(value, PLAIN_TYPES):
+    if kind is tuple or isinstance(value, PLAIN_TYPES):
         return COMPACT_JSON.encode(value)
     raise InputError(f"a {kind.__name__} cannot be written to a model file.")
 

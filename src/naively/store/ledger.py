@@ -249,8 +249,9 @@ class Ledger:
             self._refuse_classes(counts, new_classes)
             before = None if first_rows is None else first_rows.evaluate(self._sum.model)
             warn_of_repeated_rows(log, self._sum, counts)
-            entry = log.new_entry("update", counts, source=source, comment=comment, fingerprints=fingerprints, id=id_)
-            return replace(self._append(log, entry, counts), before=before)
+            new = log.new_entry("update", counts, source=source, comment=comment, fingerprints=fingerprints, id=id_)
+            entry = self._append(log, new, counts)
+            return entry if before is None else replace(entry, before=before)
 
     def forget(
         self,
