@@ -82,6 +82,10 @@ New<std::uint64_t, 1> py_hash_texts(const PythonDocuments& documents, int n_thre
   return to_numpy(without_gil([&] { return hash_texts(documents.items, n_threads); }), size_of_documents(documents));
 }
 
+New<bool, 1> py_are_among(const PythonDocuments& documents, const std::vector<std::string>& values) {
+  return to_numpy(without_gil([&] { return are_among(documents.items, values); }), size_of_documents(documents));
+}
+
 New<bool, 1> py_missing(const PythonDocuments& documents) {
   support::LargeArray<bool> missing(documents.items.size(), support::Fill::kAnything);
   for (std::size_t i = 0; i < missing.size(); ++i) missing[i] = documents.items.missing(i);
@@ -180,6 +184,7 @@ void bind_text(nb::module_& m) {
   m.def("score_text", py_score_text_table, "documents"_a, "vocabulary"_a.none(), "options"_a, "weights"_a,
         "class_constant"_a, "binary"_a, "out"_a.noconvert(), "length"_a.noconvert().none(), "n_threads"_a);
   m.def("token_rows", py_token_rows, "documents"_a, "vocabulary"_a.none(), "options"_a, "ordered"_a, "n_threads"_a);
+  m.def("are_among", py_are_among, "documents"_a, "values"_a);
   m.def("hash_texts", py_hash_texts, "documents"_a, "n_threads"_a);
   m.def("tokens", py_tokens, "documents"_a, "options"_a);
   m.def("single_spaces", py_single_spaces, "text"_a, "max_bytes"_a);

@@ -324,3 +324,19 @@ def test_long_documents_keep_their_digits() -> None:
     vocabulary.add(["a"])
     compiled.score_text(["a " * 1_000_000], vocabulary, Options(), np.full((1, 2), 0.1), np.zeros(2), False, out)
     np.testing.assert_allclose(out, 100_000.0, rtol=1e-13)
+
+
+VALID = st.text(st.characters(exclude_categories=["Cs"]), max_size=9)
+NEAR = VALID | st.sampled_from(["", "NA", "NAN", "nan", "N", "\0", "é", *("a" * n for n in (63, 64, 99))])
+
+
+@given(
+    st.lists(st.none() | NEAR, max_size=9),
+    st.lists(NEAR, max_size=5),
+    st.sampled_from([pa.string(), pa.large_string()]),
+)
+def test_texts_among_values(rows: list[str | None], values: list[str], kind: pa.DataType) -> None:
+    wanted = twin.are_among(rows, values)
+    np.testing.assert_array_equal(compiled.are_among(rows, values), wanted)
+    skip = len(rows) // 2
+    np.testing.assert_array_equal(compiled.are_among(strings(rows, kind, skip), values), wanted[skip:])

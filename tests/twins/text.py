@@ -178,3 +178,8 @@ def hash_texts(documents: Documents) -> NDArray[np.uint64]:
         text = decode(document)
         hashes.append(folded_product(feature_hash(text, 64) ^ len(text.encode()), 0x9E3779B97F4A7C15) or 1)
     return np.array(hashes, np.uint64)
+
+
+def are_among(documents: Documents, values: Sequence[str]) -> NDArray[np.bool_]:
+    """Return which documents are one of some values."""
+    return np.array([doc is not None and decode(doc) in values for doc in _each(documents)], np.bool_)

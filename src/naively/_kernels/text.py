@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from naively import _core
 from naively._kernels.cells import Cells, SparseWeights
 from naively._kernels.threads import thread_count
-from naively._kernels.types import Codes32, Floats, Wholes
+from naively._kernels.types import Bools, Codes32, Floats, Wholes
 
 UNICODE_VERSION: str = _core.UNICODE_VERSION
 Vocabulary: TypeAlias = _core.Vocabulary
@@ -237,3 +237,12 @@ def token_rows(
     ([1, 2], [0, 1], [0, 2, 2, 2])
     """
     return _core.token_rows(prepare(documents), vocabulary, options.compiled, ordered, thread_count(n_jobs))
+
+
+def are_among(documents: Documents, values: Sequence[str]) -> Bools:
+    """Return which documents are one of some values, to the letter; a missing document is not.
+
+    >>> are_among(["tea", None, "", "te"], ["", "tea"]).tolist()
+    [True, False, True, False]
+    """
+    return _core.are_among(prepare(documents), list(values))

@@ -11,7 +11,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from naively.data.columns import arrow_strings
+import numpy as np
+
+from naively._kernels.text import are_among
+from naively.data.columns import ArrowStrings, fixed_width_array
 from naively.data.files.paths import MISSING_CELLS, Files
 
 if TYPE_CHECKING:
@@ -53,9 +56,11 @@ class Cells:
         import pyarrow as pa
         import pyarrow.compute as pc
 
-        is_missing = pc.is_in(column, arrow_strings(tuple(self.missing_values)).cast(column.type))
-        if not pc.any(is_missing).as_py():
+        chunks = getattr(column, "chunks", [column])
+        are_missing = [are_among(ArrowStrings("", chunk).texts(), self.missing_values) for chunk in chunks]
+        if not any(map(np.any, are_missing)):
             return column
+        is_missing = fixed_width_array(np.concatenate(are_missing))
         cells: ArrowColumn = pc.if_else(is_missing, pa.nulls(1, column.type)[0], column)
         return cells
 
