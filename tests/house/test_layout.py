@@ -80,6 +80,39 @@ def test_no_type_tests_on_families_statistics_or_views() -> None:
     assert not [use for path in outside for use in type_tests(path, classes - {"Family", "Dropped"})]
 
 
+def is_private(name: str) -> bool:
+    """Return whether a name is private; the names of protocols, such as `__len__` and `_repr_html_`, are not."""
+    return name.startswith("_") and not name.endswith("_")
+
+
+def private_attributes(path: Path) -> set[str]:
+    """Return the private names that classes of a file define: methods, fields, and what `self` is given."""
+    names = set[str]()
+    for class_ in (node for node in ast.walk(tree(path)) if isinstance(node, ast.ClassDef)):
+        for node in ast.walk(class_):
+            if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
+                names.add(node.name)
+            elif isinstance(node, ast.Name | ast.Attribute) and isinstance(node.ctx, ast.Store):
+                names.add(node.id if isinstance(node, ast.Name) else node.attr)
+    return {name for name in names if is_private(name)}
+
+
+def test_private_attributes_stay_in_their_folder() -> None:
+    """A private attribute of another object is used only where a class of the same folder defines the name."""
+    defined: dict[str, set[str]] = {}
+    for path in SOURCES:
+        defined.setdefault(folder(path), set()).update(private_attributes(path))
+    ours = set().union(*defined.values())
+    assert len(ours) > 100
+    uses = [
+        f"{place(path, node.lineno)} uses {ast.unparse(node)}"
+        for path in SOURCES
+        for node in ast.walk(tree(path))
+        if isinstance(node, ast.Attribute) and node.attr in ours - defined[folder(path)]
+    ]
+    assert not uses
+
+
 @pytest.mark.parametrize("topic", TOPICS, ids=lambda path: path.name)
 def test_each_folder_of_the_core_has_a_readme(topic: Path) -> None:
     lines = (topic / "README.md").read_text(encoding="utf-8").splitlines()

@@ -188,7 +188,7 @@ def test_the_columns_used_are_those_with_a_weight() -> None:
     weights: dict[EvidenceKey | str, float] = dict.fromkeys(model.schema.names, 1.0)
     weights[model.schema.names[0]] = 0.0
     page = nb.report(model.with_tuning(Tuning(weights=weights, rows=300))).html
-    n_used = len(model._used_columns) - 1
+    n_used = len(model.used_columns) - 1
     assert f"columns used of {len(model.schema.names)};" in page
     assert f">{n_used}<" in page.partition("columns used of")[0][-200:]
     textbook = nb.report(model.with_tuning(None)).html

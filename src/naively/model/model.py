@@ -235,13 +235,13 @@ class Model:
             "empirical", "uniform", a pseudo-count, or a probability for each class.
         """
         model = replace(self, prior=ClassPrior.of(prior, self.classes))
-        for name in ("chosen", "parameters", "weighted_blocks", "_used_columns"):  # do not depend on the prior
+        for name in ("chosen", "parameters", "weighted_blocks", "used_columns"):  # do not depend on the prior
             if name in self.__dict__:
                 model.__dict__[name] = self.__dict__[name]
         return model
 
     @cached_property
-    def _used_columns(self) -> tuple[str, ...]:
+    def used_columns(self) -> tuple[str, ...]:
         """The names of the columns that predictions depend on, each once, in the order of the schema."""
         used = {name for block in self.chosen.schema.blocks for name in block.names}
         if self.tuning is not None and any(self.tuning.table_weights) and self.schema.tables is not None:

@@ -62,11 +62,11 @@ def read_rows(model: Model, X: TableLike) -> Table:
     if table.names == model.schema.names:
         return table
     require_same_width(table.names, model.schema.names)
-    table, renamed = table.with_similar_names(model._used_columns)
+    table, renamed = table.with_similar_names(model.used_columns)
     warn_similar_names(renamed)
     names = table.names
-    table, absent = table.with_absent_columns(model._used_columns)
-    refuse_other_data(names, absent, model._used_columns, table.n_rows)
+    table, absent = table.with_absent_columns(model.used_columns)
+    refuse_other_data(names, absent, model.used_columns, table.n_rows)
     warn_missing_columns(absent)
     return table
 
@@ -132,8 +132,8 @@ def as_trained(
     columns = columns.replace_schema_metadata(table.schema.metadata)
     columns = convert_columns(columns, model.schema.kinds(), first_row, set(model.schema.coded_numbers()), bad)
     rows, absent = table_of_frame(columns).with_absent_columns(model.schema.names)
-    absent_used = [name for name in model._used_columns if name in set(absent)]
-    refuse_other_data(tuple(table.column_names), absent_used, model._used_columns, table.num_rows)
+    absent_used = [name for name in model.used_columns if name in set(absent)]
+    refuse_other_data(tuple(table.column_names), absent_used, model.used_columns, table.num_rows)
     unreported = [name for name in absent_used if name not in warned]
     warned.update(unreported)
     warn_missing_columns(unreported)

@@ -210,7 +210,7 @@ def _has_weight(model: Model, column: str) -> bool:
 
 
 def _header(model: Model, evaluation: Evaluation | None) -> str:
-    n_used = sum(_has_weight(model, name) for name in model._used_columns)
+    n_used = sum(_has_weight(model, name) for name in model.used_columns)
     tiles = [
         sections.tile(f"{int(model.class_weights.rows.sum()):,}", "rows learnt from"),
         sections.tile(f"{n_used:,}", f"columns used of {len(model.schema.names):,}; {len(model.classes):,} classes"),

@@ -416,7 +416,7 @@ def settings_section(model: Model) -> str:
     facts = [
         ("tuning", kind),
         ("class prior", "uniform" if model.prior.uniform else "given" if model.prior.given else "class shares"),
-        ("columns", f"{len(model.schema.names):,}, of which {len(model._used_columns):,} are used"),
+        ("columns", f"{len(model.schema.names):,}, of which {len(model.used_columns):,} are used"),
         ("rows", f"{int(model.class_weights.rows.sum()):,}"),
     ]
     offsets = [] if tuning is None else [(label, b) for label, b in tuning.offsets.items() if b]

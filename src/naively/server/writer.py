@@ -154,5 +154,5 @@ def _inode(path: Path) -> tuple[int, int]:
 def warm(snapshot: Snapshot) -> None:
     """Compute what predictions are made from, so that the first request need not."""
     model = snapshot.model
-    _ = model.weighted_blocks, model.log_prior, model._class_array, model._used_columns
+    _ = model.weighted_blocks, model.log_prior, model.used_columns
     _ = snapshot.kinds, snapshot.types, snapshot.exact
