@@ -62,7 +62,7 @@ def test_leave_one_out_equals_refitting(
     codes = np.array([[-1 if value is None else known.index(value)] for value in column], dtype=np.int32)
     x = Codes((codes,), (known,))
     label = generator.integers(0, n_classes, n).astype(np.int32)
-    weight = generator.integers(1, 4, n) / 2 if is_weighted else np.ones(n)
+    weight = generator.integers(1, 8, n) / 2 if is_weighted else np.ones(n)
     statistic = ValueCounts.count(x, label, weight if is_weighted else None, n_classes)
     family, classes = Categorical(alpha=alpha, min_rows=min_rows), tuple(range(n_classes))
     leaving = Leaving.of(label, weight, np.ones(n))
@@ -70,6 +70,17 @@ def test_leave_one_out_equals_refitting(
     family.leave_one_out(x, statistic, classes, None, leaving, exact)
     refit_without_each_row(family, x, statistic, classes, None, leaving, refitted)
     np.testing.assert_allclose(exact, refitted, rtol=1e-12, atol=1e-12)
+
+
+def test_a_row_of_weight_three_is_three_rows() -> None:
+    weight = np.array([1.0, 3, 1, 2, 1, 1])
+    table, label = {"city": ["ulm", "bonn", "jena", "köln", "köln", "kiel"]}, ["x", "y", "x", "x", "y", "y"]
+    rows = {"city": np.repeat(table["city"], weight.astype(int))}
+    columns = {"city": Categorical(min_rows=3)}
+    weighted = naively.fit(table, label, columns=columns, weight=weight, tune=False)
+    written_out = naively.fit(rows, np.repeat(label, weight.astype(int)), columns=columns, tune=False)
+    assert weighted.tables()["city"].values == written_out.tables()["city"].values == ("bonn", "köln", "3 rare values")
+    np.testing.assert_array_equal(weighted.log_joint(table), written_out.log_joint(table))
 
 
 def test_a_row_that_was_not_counted_is_refused() -> None:

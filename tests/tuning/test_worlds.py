@@ -175,6 +175,19 @@ def test_a_table_of_frequencies_is_its_rows() -> None:
     assert weighted.weights == pytest.approx(repeated.weights)
 
 
+@pytest.mark.parametrize("seed", range(8))
+def test_a_table_of_frequencies_of_many_values_is_its_rows(seed: int) -> None:
+    """A value of one row of weight 9 is as frequent as one of nine rows: the same values share one cell."""
+    random = np.random.default_rng(seed)
+    y = random.integers(0, 2, 300)
+    kinds = np.stack([np.minimum(random.geometric(0.03, 300) + 7 * y, 200), random.integers(0, 3, 300) + y, y])
+    once, n = np.unique(kinds, axis=1, return_counts=True)
+    table, weighted = ({"x": [f"v{k}" for k in part[0]], "z": [f"u{k}" for k in part[1]]} for part in (kinds, once))
+    one, other = naively.fit(table, y), naively.fit(weighted, once[2], weight=n)
+    assert one.chosen.families() == other.chosen.families()
+    np.testing.assert_allclose(other.posterior(weighted), one.posterior(weighted), atol=1e-6)
+
+
 @pytest.mark.parametrize("n_columns", [1, 20])
 def test_equal_columns_of_few_kinds_keep_their_evidence(n_columns: int) -> None:
     y = RANDOM.random(20_000) < 0.5

@@ -37,7 +37,7 @@ from typing import ClassVar
 import numpy as np
 
 from naively._kernels.histogram import key_values
-from naively._kernels.types import Array, Floats, Index, Wholes
+from naively._kernels.types import Array, Floats, Index
 from naively.data.columns import MAX_EXACT_INTEGER
 from naively.data.kinds import Kind
 from naively.data.table import Table
@@ -50,6 +50,7 @@ from naively.families.categorical import Categorical
 from naively.families.evidence import LikelihoodRatio, Pair, RowView, Term, format_value
 from naively.families.gaussian import Gaussian
 from naively.families.scores import ValueScores
+from naively.statistics.arrays import rows_written_out
 from naively.statistics.empty import EmptyStatistic
 from naively.statistics.number_summary import NumberSummary
 from naively.statistics.token_counts import TokenCounts
@@ -62,15 +63,6 @@ MIN_BINNED_ROWS = 30
 NO_VALUE = Dropped("no value")
 IDENTIFIER = Dropped("an identifier, nearly every row has its own")
 SHRUNK = Gaussian(ddof=1.0, pooled_rows=2.0)  # two nearly equal numbers of a class are chance, not a tiny variance
-
-
-def rows_written_out(rows: Wholes, weight: Floats) -> Floats:
-    """Return how many rows there are in cells when a row of weight 3 is written three times; of less than 1, once.
-
-    >>> rows_written_out(np.array([1, 4]), np.array([3.0, 0.4])).tolist()
-    [3.0, 4.0]
-    """
-    return np.maximum(rows, np.rint(weight))
 
 
 def n_integers_between(low: Floats, high: Floats) -> Floats:

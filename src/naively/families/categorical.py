@@ -13,8 +13,8 @@ With `min_rows`, values of fewer rows share one cell, and a value that was not c
 
     θ_jrc = (Σ_{k rare} N_jkc + α) / (N_jc + α · (number of frequent values + 1))                       (4)
 
-Which values are rare depends on all rows together, not on their classes. Leave-one-out is exact: a value that has
-`min_rows` rows joins the others when one of its rows is left out.
+Which values are rare depends on all rows together, not on their classes; a row of weight 3 is three rows. Leave-one-out
+is exact: a value that has `min_rows` rows joins the others when one of its rows is left out.
 Source: Mitchell, Machine Learning (1997), §6.9; documents 001 ("single distribution" is `shared`); 003 (K outcomes).
 """
 
@@ -54,7 +54,7 @@ from naively.families.leave_one_out.tokens import TokenRows, leave_rows_out, tok
 from naively.families.scores import ValueScores
 from naively.priors import alpha_of, pseudo_counts
 from naively.statistics import Codes, Value, ValueCounts, Values
-from naively.statistics.arrays import require
+from naively.statistics.arrays import require, rows_written_out
 from naively.statistics.cells import cells_of_table
 from naively.statistics.value_counts import in_order
 
@@ -76,6 +76,11 @@ class CountedValues:
     alpha: Floats
     vanishes: Bools  # (value,): whether it is known only while some row has it
     rare: Values = ()  # values that share the cell after those of `values`
+
+    @property
+    def rows_written_out(self) -> Floats:
+        """The rows that decide whether a value is rare, (value, class): one of weight 3 is three."""
+        return rows_written_out(self.rows, self.weight)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -220,7 +225,7 @@ class Categorical(Family[ValueCounts, CategoricalParameters]):
 
     def _is_rare(self, counted: CountedValues) -> Bools:
         """Return which values of a column share one cell."""
-        return np.asarray(counted.vanishes & (counted.rows.sum(axis=1) < self.min_rows))
+        return np.asarray(counted.vanishes & (counted.rows_written_out.sum(axis=1) < self.min_rows))
 
     def _group(self, counted: CountedValues) -> CountedValues:
         """Return the cells of a column: its frequent values, and a last cell for the rare ones together."""
@@ -317,8 +322,11 @@ class Categorical(Family[ValueCounts, CategoricalParameters]):
         for j, column in enumerate(columns):
             n_frequent, value = len(column.values), slot[:, j] - starts[j]
             n_rows, total = column.rows.sum(axis=1), column.weight.sum(axis=0)
-            i = np.flatnonzero((slot[:, j] >= 0) & (value < n_frequent) & (leaving.rows > 0))
-            i = i[column.vanishes[value[i]] & (n_rows[value[i]] - leaving.rows[i] < self.min_rows)]
+            i = np.flatnonzero((slot[:, j] >= 0) & (value < n_frequent) & (leaving.rows + leaving.weight > 0))
+            cell, written_out = (value[i], leaving.label[i]), column.rows_written_out
+            left = rows_written_out(column.rows[cell] - leaving.rows[i], column.weight[cell] - leaving.weight[i])
+            n_written_out = written_out.sum(axis=1)[value[i]] - written_out[cell] + left
+            i = i[column.vanishes[value[i]] & (n_written_out < self.min_rows)]
             if not len(i):
                 continue
             k, label, n_leaving = value[i], leaving.label[i], leaving.rows[i]
@@ -346,7 +354,7 @@ class Categorical(Family[ValueCounts, CategoricalParameters]):
         """Return the family with rare values grouped more and more, for a column of many values."""
         if self.shared or not isinstance(self.alpha, float) or self.values or self.sizes:
             return ()
-        n_rows = stats.dense(rows=True).sum(axis=0)
+        n_rows = rows_written_out(stats.dense(rows=True), stats.dense()).sum(axis=0)
         if len(n_rows) <= MAX_UNGROUPED_VALUES:
             return ()
         steps = [m for m in GROUPING_STEPS if 1 < (n_rows < m).sum() < len(n_rows)]

@@ -61,6 +61,15 @@ def rounding_slack(before: Floats, subtracted: Floats) -> float:
     return ROUNDED_WEIGHT + 1e-9 * largest + 1e-12 * float(before.max(initial=0.0))
 
 
+def rows_written_out(rows: Wholes | Floats, weight: Floats) -> Floats:
+    """Return how many rows there are in cells when a row of weight 3 is written three times; of less than 1, once.
+
+    >>> rows_written_out(np.array([1, 4]), np.array([3.0, 0.4])).tolist()
+    [3.0, 4.0]
+    """
+    return np.maximum(rows, np.rint(weight))
+
+
 def require(condition: bool, what: str) -> None:
     """Raise ValueError for a part of a statistic from a file that is not sound."""
     if not condition:

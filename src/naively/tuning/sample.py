@@ -82,7 +82,10 @@ class Sample:
         """What leaves the model when a row of each kind is left out: one row, and its copies."""
         leaves_whole = self.copies >= self.counts
         unit = np.where(self.counts == self.weight, self.copies, self.weight * (self.copies / self.counts))
-        return Leaving.of(self.label, np.where(leaves_whole, self.weight, unit), np.where(leaves_whole, self.rows, 0))
+        rows = self.rows * self.copies // self.counts  # none of a row of weight 3, of which a third leaves
+        return Leaving.of(
+            self.label, np.where(leaves_whole, self.weight, unit), np.where(leaves_whole, self.rows, rows)
+        )
 
     @cached_property
     def n_parts(self) -> NDArray[np.intp]:
