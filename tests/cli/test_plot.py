@@ -45,6 +45,7 @@ def test_options(folder: Path) -> None:
         ("distributions", "m", "--column", "wind"),
         ("words", "m", "--column", "note"),
         ("roc", "m", "d.csv", "--of", "no"),
+        ("importance", "m", "train.csv"),
     ):
         result = run("plot", *more, "-o", "x.svg", "--force")
         assert result.exit_code == 0, result.output
@@ -71,6 +72,26 @@ def test_errors(folder: Path, arguments: tuple[str, ...], code: int, message: st
     assert result.exit_code == code
     assert message in result.stderr
     assert not list(folder.glob("x.*"))
+
+
+def test_importance_of_a_model_without_tuning_needs_rows(folder: Path) -> None:
+    assert run("fit", "train.csv", "--target", "play", "--no-tune", "-o", "plain").exit_code == 0
+    refused = run("plot", "importance", "plain", "-o", "x.svg")
+    assert refused.exit_code == 1
+    assert "naively plot importance MODEL DATA" in refused.stderr
+    assert run("plot", "importance", "plain", "train.csv", "-o", "x.svg").exit_code == 0
+    assert (folder / "x.svg").stat().st_size > 2000
+
+
+def test_no_column_to_draw(folder: Path) -> None:
+    Path("same.csv").write_text("a,y\n" + "1,no\n1,yes\n" * 5)
+    assert run("fit", "same.csv", "--target", "y", "-o", "same").exit_code == 0
+    result = run("plot", "distributions", "same", "-o", "x.svg")
+    assert result.exit_code == 1
+    assert result.stderr.endswith("the model uses no column whose distribution can be drawn.\n")
+    Path("text.csv").write_text("note,y\n" + "".join(f"word {i} of many,{'ab'[i % 2]}\n" for i in range(40)))
+    assert run("fit", "text.csv", "--target", "y", "--column", "note=text", "-o", "text").exit_code == 0
+    assert "draw the words of 'note' instead" in run("plot", "distributions", "text", "-o", "x.svg").stderr
 
 
 def test_letters_that_the_font_does_not_have_are_one_note(tmp_path: Path) -> None:

@@ -151,7 +151,7 @@ def test_many_columns_need_the_rows() -> None:
     x = random.normal(size=(400, 300))
     x[:, 7] += 1.5 * y
     model = naively.fit(x, y)
-    with pytest.raises(naively.InputError, match="give importance"):
+    with pytest.raises(naively.InputError, match=r"as importance\(X, y\)"):
         model.importance()
     worth = model.importance(x, y)
     assert len(worth) == 300
@@ -205,6 +205,7 @@ def test_remarks() -> None:
     assert remark(0.01, 0.005, 0.015, 0.2, 0.1, 0.3) == ""
     assert remark(0.01, -0.03, 0.05, 0.2, 0.1, 0.3) == ""
     assert remark(0.0, -0.001, 0.001, 0.0, -0.1, 0.1) == "no more than chance"
+    assert remark(0.0, 0.0, 0.0, 1e-17, 1e-18, 2e-17) == "no more than chance"  # rounding
 
 
 def test_calibration_says_what_it_was_found_under() -> None:

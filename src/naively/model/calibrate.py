@@ -67,6 +67,7 @@ class EvidenceKey(NamedTuple):
 
 _LIKE_ROLE = re.compile(r" (?:present|\[(?P<part>pairs|\d+-grams)\])(?P<value>(?: value)*)$")
 
+ROUNDING = 1e-9  # nats: what is worth less is worth nothing
 REDUNDANT_SHARE = 0.01  # of what a column is worth alone: one that adds less to the others repeats them
 REDUNDANT_SHARE_BY_CHANCE = 0.1  # the same, of a column that may add nothing
 MAX_SHOWN = 4  # columns in a line
@@ -109,8 +110,8 @@ class ColumnImportance(NamedTuple):
         A redundant column repeats others. It adds less than a hundredth of what it is worth alone, or less than a tenth
         and no more than chance.
         """
-        if self.alone_low <= 0:
-            return "no more than chance" if self.low <= 0 else ""
+        if self.alone_low <= ROUNDING:
+            return "no more than chance" if self.low <= ROUNDING else ""
         share = REDUNDANT_SHARE if self.low > 0 else REDUNDANT_SHARE_BY_CHANCE
         return "redundant" if self.high < share * self.alone else ""
 

@@ -718,7 +718,10 @@ class Model:
         worth = () if self.tuning is None else self.tuning.importance
         if not worth:
             why = "is not tuned" if self.tuning is None else "was tuned without it"
-            raise InputError(f"the model {why}: give importance(X, y) the rows that it was fitted on.")
+            raise InputError(
+                f"the model {why}: give the rows that it was fitted on, as importance(X, y) or, in the shell, "
+                "naively plot importance MODEL DATA."
+            )
         return Importance(worth)
 
     @on_own_threads

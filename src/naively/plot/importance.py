@@ -13,16 +13,29 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
+    from naively.data.labelled import LabelsLike
+    from naively.data.read import TableLike
 
-def importance(model: ModelLike, n: int = 20, *, ax: Axes | None = None) -> Figure:
+
+def importance(
+    model: ModelLike,
+    n: int = 20,
+    *,
+    rows: TableLike | None = None,
+    labels: LabelsLike = None,
+    ax: Axes | None = None,
+) -> Figure:
     """Draw how much the log-loss grows without each column, with its interval, and what the column is worth alone.
 
     Parameters
     ----------
     model
-        A tuned model, its file, or a fitted estimator.
+        A model, its file, or a fitted estimator.
     n
         The number of columns, those that are worth the most.
+    rows, labels
+        The rows that the model was fitted on, with their classes: needed if it is not tuned, or has more than 256
+        columns.
     ax
         Draw in these axes of matplotlib, not in a new figure.
 
@@ -31,7 +44,7 @@ def importance(model: ModelLike, n: int = 20, *, ax: Axes | None = None) -> Figu
     >>> figure = importance(naively.fit(rows, ["yes", "yes", "no", "no"] * 5))
     """
     model = Model.of(model)
-    worth = model.importance()
+    worth = model.importance(rows, labels)
     shown = worth[:n]
     figure, (axes,) = panels(7.4, 1.6 + 0.3 * len(shown), ax=ax)
     places = range(len(shown))

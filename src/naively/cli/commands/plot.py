@@ -60,7 +60,7 @@ def command(
 
     \b
     waterfall         explain the prediction for one row; needs DATA, or --set and --text
-    importance        what each column is worth, by leave-one-out
+    importance        what each column is worth, by leave-one-out; of a model without tuning, by the rows of DATA
     distributions     the distribution of each column in each class
     nomogram          the model as scales of points, to predict by hand
     words             the words with the most evidence for each class
@@ -76,7 +76,7 @@ def command(
         raise click.UsageError(f"{output}: pictures are written as .svg, .png or .pdf. Give such a name.")
     options.refuse_output(output, force)
     has_row = bool(values) or text is not None
-    if kind in OF_MODEL and (data or has_row):
+    if kind in OF_MODEL and (has_row or (data and kind != "importance")):
         raise click.UsageError(f"{kind} draws the model alone: leave out the data.")
     if kind in OF_ROWS and not data:
         raise click.UsageError(f"{kind} needs DATA, rows with the column to predict.")
@@ -100,7 +100,8 @@ def command(
     elif kind == "nomogram":
         figure = plot.nomogram(loaded, of=label, against=other)
     elif kind == "importance":
-        figure = plot.importance(loaded)
+        with name_file_in_errors(data):
+            figure = plot.importance(loaded, rows=data, labels=loaded.target if data else None)
     elif kind == "distributions":
         figure = plot.distributions(loaded, columns or None)
     elif kind == "words":
