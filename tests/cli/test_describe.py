@@ -9,7 +9,7 @@ from click.testing import CliRunner
 from rich.cells import cell_len
 
 import naively
-from naively.cli.describe import describe_classes, describe_tuning
+from naively.cli.describe import MAX_LINES, describe_classes, describe_columns, describe_tuning
 from naively.cli.main import main
 from naively.evaluation import compare
 
@@ -72,3 +72,15 @@ def test_the_gain_that_columns_together_promise_is_printed(tmp_path: Path, monke
     together = printed("fit", "plants.csv", "--target", "y", "--together", "-o", "together.naively")
     assert "tables are used" in together
     assert "act together here" not in together
+
+
+def test_many_columns_are_not_all_listed() -> None:
+    label = np.arange(300) % 2
+    table = {f"v{i}": (label + np.random.default_rng(i).normal(size=300)).tolist() for i in range(70)}
+    table |= {f"same{i}": [1.0] * 300 for i in range(5)}
+    model = naively.fit(table, label, tune=False)
+    lines = describe_columns(model).split("\n")
+    assert len(lines) == 1 + MAX_LINES + 1
+    assert lines[-1] == "and 55 more: 50 Binned, 5 left out"
+    few = {name: table[name] for name in list(table)[:60]}
+    assert len(describe_columns(naively.fit(few, label, tune=False)).split("\n")) == 61

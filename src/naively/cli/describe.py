@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import re
+from collections import Counter
 from collections.abc import Mapping
 from math import inf
 from typing import TYPE_CHECKING
@@ -23,6 +25,7 @@ if TYPE_CHECKING:
 
 MAX_LINES = 20  # columns, classes, values or words of a list for people
 MAX_CLASSES = 30  # that are all listed
+MAX_COLUMNS = 60
 MIN_GROWTH = 1.0  # rows since the tuning per row before it, from which tuning again mostly gains 0.01 nats or more
 
 
@@ -42,12 +45,18 @@ def describe_classes(model: Model) -> str:
 
 
 def describe_columns(model: Model, n_missing: Mapping[str, int] | None = None) -> str:
-    """Return a table of the columns: how many cells are missing, if that is known, and the family."""
-    families = model.chosen.families()
+    """Return a table of the columns, the first ones if there are many: missing cells, if that is known, and family."""
+    families = list(model.chosen.families().items())
+    more = ""
+    if len(families) > MAX_COLUMNS:
+        kinds = Counter(re.split(r"[(:;]", family)[0] for _, family in families[MAX_LINES:])
+        counts = ", ".join(f"{n:,} {kind}" for kind, n in kinds.most_common())
+        more = f"\nand {len(families) - MAX_LINES:,} more: {counts}"
+        families = families[:MAX_LINES]
     if n_missing is None:
-        return format_table(("column", "family"), families.items())
-    rows = [(name, f"{n_missing.get(name, 0):,}", family) for name, family in families.items()]
-    return format_table(("column", "missing", "family"), rows, right=("missing",))
+        return format_table(("column", "family"), families) + more
+    rows = [(name, f"{n_missing.get(name, 0):,}", family) for name, family in families]
+    return format_table(("column", "missing", "family"), rows, right=("missing",)) + more
 
 
 def describe_tuning(model: Model) -> str:
