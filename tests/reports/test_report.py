@@ -191,6 +191,8 @@ def test_the_columns_used_are_those_with_a_weight() -> None:
     n_used = len(model.used_columns) - 1
     assert f"columns used of {len(model.schema.names)};" in page
     assert f">{n_used}<" in page.partition("columns used of")[0][-200:]
+    assert n_used == 1
+    assert f"{len(model.schema.names)}, of which 1 is used" in page
     textbook = nb.report(model.with_tuning(None)).html
     assert f">{n_used + 1}<" in textbook.partition("columns used of")[0][-200:]
 

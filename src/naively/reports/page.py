@@ -107,7 +107,7 @@ def report(
         sections.distributions_section(model, [worth.column for worth in worths]),
         sections.nomogram_section(model) if len(model.classes) > 1 else "",
         sections.rows_section(model, *explained_rows(model, rows)) if len(model.classes) > 1 else "",
-        sections.settings_section(model),
+        sections.settings_section(model, _n_used(model)),
         sections.provenance_section(entries),
     ]
     return Report(_page(model, "".join(parts)))
@@ -209,11 +209,17 @@ def _has_weight(model: Model, column: str) -> bool:
     return any(tuning.weight_of_column(block, block.names.index(column)) != 0 for block in blocks)
 
 
+def _n_used(model: Model) -> int:
+    """Return the number of columns that can change a prediction."""
+    return sum(_has_weight(model, name) for name in model.used_columns)
+
+
 def _header(model: Model, evaluation: Evaluation | None) -> str:
-    n_used = sum(_has_weight(model, name) for name in model.used_columns)
     tiles = [
         sections.tile(f"{int(model.class_weights.rows.sum()):,}", "rows learnt from"),
-        sections.tile(f"{n_used:,}", f"columns used of {len(model.schema.names):,}; {len(model.classes):,} classes"),
+        sections.tile(
+            f"{_n_used(model):,}", f"columns used of {len(model.schema.names):,}; {len(model.classes):,} classes"
+        ),
     ]
     report = {} if model.tuning is None else model.tuning.report
     if evaluation is not None:

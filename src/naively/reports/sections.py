@@ -404,8 +404,8 @@ def _row(model: Model, title: str, truth: Label | None, e: Explanation) -> str:
     )
 
 
-def settings_section(model: Model) -> str:
-    """Return how the model was made: prior, tuning, offsets, families."""
+def settings_section(model: Model, n_used: int) -> str:
+    """Return how the model was made: prior, tuning, how many columns are used, offsets."""
     tuning = model.tuning
     if tuning is None:
         kind = "not tuned: plain Naive Bayes"
@@ -416,7 +416,7 @@ def settings_section(model: Model) -> str:
     facts = [
         ("tuning", kind),
         ("class prior", "uniform" if model.prior.uniform else "given" if model.prior.given else "class shares"),
-        ("columns", f"{len(model.schema.names):,}, of which {len(model.used_columns):,} are used"),
+        ("columns", f"{len(model.schema.names):,}, of which {n_used:,} {'is' if n_used == 1 else 'are'} used"),
         ("rows", f"{int(model.class_weights.rows.sum()):,}"),
     ]
     offsets = [] if tuning is None else [(label, b) for label, b in tuning.offsets.items() if b]
