@@ -23,6 +23,7 @@ from naively.errors import InputError
         (["3 %", "4.5%", "12 %"], "looks like numbers, such as '3 %'"),
         (["$5", "$1,000.00", "$7.5"], "looks like numbers, such as '$5'"),
         (["31/12/2020", "01/02/2021", "05/06/2022"], "looks like dates, such as '31/12/2020'"),
+        (["2020-12-31", "01/02/2021", "2022-06-05"], "looks like dates, such as '01/02/2021'"),
         (["1 Jan 2020", "12 Dec 2021", "3 March 2022"], "looks like dates, such as '1 Jan 2020'"),
         (["A7", "B12", "C3"], ""),
         (["1.5", "2", "3"], ""),

@@ -200,3 +200,17 @@ def test_a_missing_column_gives_one_warning(tmp_path: Path) -> None:
     with pytest.warns(LeftOutWarning, match="column 'wind' is not in the data") as warnings:
         assert sum(t.num_rows for t in naively.predict_batches(model, iter([{"sky": ["sun"]}] * 3), prompt=True)) == 3
     assert len(warnings) == 1
+
+
+@pytest.mark.parametrize(("cell", "is_comma"), [("1,5", True), ("-,5", True), ("1,500.5", False), ("cold", False)])
+def test_a_decimal_comma_is_named(tmp_path: Path, cell: str, is_comma: bool) -> None:
+    (tmp_path / "train.csv").write_text("a;y\n" + "".join(f"{i}.5;{'pq'[i % 2]}\n" for i in range(20)))
+    (tmp_path / "new.csv").write_text(f'a\n"{cell}"\n')
+    run = CliRunner().invoke
+    assert run(main, ["fit", str(tmp_path / "train.csv"), "--target", "y", "-o", str(tmp_path / "m")]).exit_code == 0
+    result = run(main, ["predict", str(tmp_path / "m"), str(tmp_path / "new.csv")])
+    assert result.exit_code == 1
+    assert ("--decimal ," in result.stderr) == is_comma
+    assert ("Correct the cell" in result.stderr) != is_comma
+    given = run(main, ["predict", str(tmp_path / "m"), str(tmp_path / "new.csv"), "--decimal", ","])
+    assert given.exit_code == (0 if is_comma else 1)

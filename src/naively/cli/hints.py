@@ -20,6 +20,7 @@ from naively.data.names import columns_named
 MAX_VALUES = 200  # values of a column that are looked at
 MIN_SHARE = 0.9  # share of them that must look alike
 
+_DAY = re.compile(r"\d{4}-\d\d-\d\d")
 _FORMATS = (
     (
         re.compile(r"\d{1,4}[./-]\d{1,2}[./-]\d{1,4}([ T].*)?|\d{1,2}[. -]+[^\W\d]{3,9}[., -]+\d{2,4}.*"),
@@ -77,7 +78,8 @@ def hints_about(batch: pa.RecordBatch, files: Files) -> Iterator[str]:
         values = [value for value in array[: 4 * MAX_VALUES].to_pylist() if value is not None][:MAX_VALUES]
         for pattern, kind, advice in _FORMATS:
             if values and _share_like(pattern, values) >= MIN_SHARE:
-                example = next((value for value in values if not value.replace(".", "").isdigit()), values[0])
+                others = (v for v in values if not v.replace(".", "").isdigit() and not _DAY.match(v))
+                example = next(others, values[0])
                 yield f"column {name!r} is text that looks like {kind}, such as {example!r}. {advice}"
                 break
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection, Mapping, Sequence
 from typing import TYPE_CHECKING
 
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
 
     from naively.data.columns import ArrowColumn
 
+DECIMAL_COMMA = re.compile(r"[+-]?\d*,\d+")
 KIND_NAMES: Mapping[Kind, str] = {
     "number": "a number",
     "boolean": "true or false",
@@ -117,7 +119,10 @@ def _convert(
         }
         if not bad.are_allowed:
             [(row, reason)] = reasons.items()
-            message = f"{reason} Correct the cell or leave it empty."
+            advice = "Correct the cell or leave it empty."
+            if kind == "number" and cells.decimal == "." and DECIMAL_COMMA.fullmatch(trimmed[rows[0]].as_py()):
+                advice = "If it has a decimal comma, give --decimal , (in Python: Files(path, decimal=','))."
+            message = f"{reason} {advice}"
             raise OtherTypeError(message, name, "string", row) from None
         for row, reason in reasons.items():
             bad.cells.setdefault(row, reason)
