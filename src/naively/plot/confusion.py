@@ -69,7 +69,8 @@ def confusion(
     n_right, n_rows = float(np.trace(table)), float(table.sum())
     return with_title(
         figure,
-        about(labels, target) + f"{n_right:,.10g} of {n_rows:,.10g} answers are right ({n_right / max(n_rows, 1):.1%})",
+        about(labels, target)
+        + f"{n_right:,.10g} of {n_rows:,.10g} answers are right ({100 * n_right / max(n_rows, 1):.1f} %)",
         "rows: the true class; columns: the answer",
         ax,
     )

@@ -9,15 +9,17 @@ import numpy as np
 
 from naively._kernels.types import Floats
 from naively.data.names import listed
+from naively.data.text_table import format_number
 from naively.errors import InputError
 from naively.explanation.column_curves import ColumnCurve, column_curves
-from naively.explanation.nomogram import round_dates
+from naively.explanation.nomogram import round_dates, round_numbers
 from naively.explanation.palette import PAPER
 from naively.families.evidence import format_value
 from naively.model.model import Model, ModelLike
-from naively.plot.style import clean_axes, legend_below, panels, short_name, short_names, with_title
+from naively.plot.style import clean_axes, dashes, legend_below, panels, short_name, short_names, with_title
 
 if TYPE_CHECKING:
+    from matplotlib.artist import Artist
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
@@ -25,6 +27,7 @@ if TYPE_CHECKING:
 MAX_VALUES = 12  # of a categorical column, the most frequent ones
 N_HISTOGRAM_BINS = 24
 MAX_DATES = 4  # below a panel
+MAX_TICKS = 6  # below rows of shades
 
 
 def distributions(
@@ -61,11 +64,9 @@ def distributions(
             raise InputError(f"column {name!r} has no distribution to draw ({reason}); drawn are {listed([*curves])}.")
     names = list(columns) if columns else [name for name, c in curves.items() if len(c.grid.values) > 1][:top]
     if not names:
-        families = sorted({type(block.family).__name__ for block in model.chosen.schema.blocks})
-        raise InputError(
-            f"the model has no column whose distribution can be drawn (its families are {listed(families)}): draw its "
-            "words instead."
-        )
+        texts = [name for block in model.chosen.schema.blocks if block.family.own_block for name in block.names]
+        advice = f": draw the words of {texts[0]!r} instead" if texts else ""
+        raise InputError(f"the model uses no column whose distribution can be drawn{advice}.")
     n_classes = len(model.classes)
     in_shades = n_classes > len(PAPER)
     n_across = 1 if len(names) == 1 else 2 if len(names) <= 4 or in_shades else 3
@@ -82,9 +83,13 @@ def distributions(
         if ax is None:
             panel.set_title(short_name(name, 30), fontsize=9, loc="left")
     if not in_shades:
+        from matplotlib.lines import Line2D
         from matplotlib.patches import Patch
 
-        handles = [Patch(color=PAPER[c]) for c in range(n_classes)]
+        handles: list[Artist] = [Patch(color=PAPER[c]) for c in range(n_classes)]
+        if n_classes > 2 and all(curves[name].grid.marks is None for name in names):
+            lines = ((PAPER[c], dashes(c, n_classes)) for c in range(n_classes))
+            handles = [Line2D([], [], color=colour, linestyle=style, linewidth=2.5) for colour, style in lines]
         legend_below(figure, handles, short_names(model.classes), columns=6, ax=ax)
     cut = f"; {len(names)} of {len(curves)} columns, by what they are worth" if len(names) < len(curves) else ""
     key = "darker is more probable" if in_shades else "bars: share within the class; curve: fitted density"
@@ -142,17 +147,20 @@ def _draw_shades(panel: Axes, curve: ColumnCurve, classes: Sequence[object]) -> 
     if marks:
         _name_values(panel, marks)
         return
-    ticks = np.linspace(0, len(density) - 1, 5).astype(int)
-    names = [format_value(float(f"{curve.grid.values[k]:.3g}"), curve.kind)[1] for k in ticks]
-    panel.set_xticks(ticks, names, fontsize=7)
+    x = np.asarray(curve.grid.values, dtype=np.float64)
+    ticks = round_dates(x[0], x[-1]) if curve.kind == "date" else round_numbers(x[0], x[-1])
+    ticks = ticks[:: -(-len(ticks) // MAX_TICKS)]
+    names = [format_value(t, "date")[1] if curve.kind == "date" else format_number(t, "g") for t in ticks.tolist()]
+    panel.set_xticks(np.interp(ticks, x, np.arange(len(x))), names, fontsize=7)
     panel.tick_params(axis="y", labelsize=7)
 
 
 def _draw_curves(panel: Axes, curve: ColumnCurve, histogram: tuple[Floats, Floats] | None) -> None:
     """Draw the density of each class over the histogram of the data, if the model has it."""
     x = np.asarray(curve.grid.values, dtype=np.float64)
-    for c in range(curve.density.shape[1]):
-        colour = PAPER[c]
+    n_classes = curve.density.shape[1]
+    for c in range(n_classes):
+        colour, style = PAPER[c], dashes(c, n_classes)
         if histogram is not None:
             values, weight = histogram[0], histogram[1][:, c]
             panel.hist(
@@ -165,7 +173,7 @@ def _draw_curves(panel: Axes, curve: ColumnCurve, histogram: tuple[Floats, Float
                 alpha=0.22,
             )
         marker = "o" if curve.is_count else None
-        panel.plot(x, curve.density[:, c], color=colour, linewidth=1.5, marker=marker, markersize=3)
+        panel.plot(x, curve.density[:, c], color=colour, linestyle=style, linewidth=1.5, marker=marker, markersize=3)
     if curve.kind == "date":
         ticks = round_dates(x[0], x[-1])
         ticks = ticks[:: -(-len(ticks) // MAX_DATES)]

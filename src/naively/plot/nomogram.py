@@ -6,6 +6,8 @@ import math
 import textwrap
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 from naively.data.labelled import Label
 from naively.data.names import listed
 from naively.errors import InputError
@@ -24,6 +26,7 @@ LIST_LETTER_WIDTH = 0.7  # in lists of points
 MAX_LABEL = 38  # letters of the name of a mark, as of a bin of times
 MAX_LINES = 4  # of the list of points to the right of a scale
 MAX_LINES_BELOW = 2  # of the list below a scale that has no room to its right
+BELOW = 0.3  # more distance to the next scale there
 NO_BREAK = "\N{NO-BREAK SPACE}"
 
 
@@ -58,15 +61,17 @@ def nomogram(
     scales = make_nomogram(model, of, against, top)
     if not scales.axes:
         raise InputError("a nomogram needs a column that distinguishes the two classes: the model has none.")
-    n_axes = len(scales.axes)
-    figure, (axes,) = panels(10, 2.1 + 0.58 * (n_axes + 2), ax=ax)
+    figure, (axes,) = panels(10, 2.1 + 0.58 * (len(scales.axes) + 2), ax=ax)
     axes.set_xlim(-24, 103)
-    axes.set_ylim(n_axes + 2.5, -0.6)
     axes.axis("off")
     _draw_scale(axes, 0, "points", [(x, f"{x:g}") for x in range(0, 101, 10)], 0, 100)
-    for i, axis in enumerate(scales.axes):
-        _draw_axis(axes, scales, axis, i + 1)
-    _draw_total(axes, scales, n_axes + 1)
+    y = 1.0
+    for axis in scales.axes:
+        y += 1 + BELOW * _draw_axis(axes, scales, axis, y)
+    _draw_total(axes, scales, y)
+    axes.set_ylim(y + 1.5, -0.6)
+    if ax is None and (root := figure.get_figure(root=True)) is not None:
+        root.set_figheight(2.1 + 0.58 * (y + 1))
     names = listed((short_name(name, 24) for name in scales.hidden), limit=3)
     hidden = f"; not shown, taken as unknown: {names}" if scales.hidden else ""
     return with_title(
@@ -78,17 +83,18 @@ def nomogram(
     )
 
 
-def _draw_axis(axes: Axes, scales: Nomogram, axis: Axis, y: int) -> None:
-    """Draw the scale of a column, with a circle for a missing value."""
+def _draw_axis(axes: Axes, scales: Nomogram, axis: Axis, y: float) -> bool:
+    """Draw the scale of a column, with a circle for a missing value; return whether a list of points is below it."""
     points = (axis.log_odds - axis.minimum) * scales.unit
     length = axis.range * scales.unit
     marks = list(zip(points.tolist(), axis.marks, strict=True))
     unnamed = _draw_scale(axes, y, axis.column, marks, 0, length)
     last = max(marks)[1]
-    _list_points(axes, y, unnamed, length + LETTER_WIDTH * len(short_name(last, MAX_LABEL)) / 2 + 2)
+    is_below = _list_points(axes, y, unnamed, length + LETTER_WIDTH * len(short_name(last, MAX_LABEL)) / 2 + 2)
     missing = scales.points(axis)
     if 0 <= missing <= length:
         axes.plot(missing, y, marker="o", markersize=4, markerfacecolor="white", markeredgecolor=GREY, zorder=4)
+    return is_below
 
 
 def _draw_scale(
@@ -115,23 +121,24 @@ def _draw_scale(
     return unnamed
 
 
-def _list_points(axes: Axes, y: float, marks: list[tuple[float, str]], left: float) -> None:
-    """Write the points of marks without a name to the right of a scale or, if it is long, below it."""
+def _list_points(axes: Axes, y: float, marks: list[tuple[float, str]], left: float) -> bool:
+    """Write the points of marks without a name to the right of a scale or, if it is long, below it; return whether."""
     is_right = left < 65
     left, top, max_lines = (left, y - 0.12, MAX_LINES) if is_right else (0.0, y + 0.56, MAX_LINES_BELOW)
     n_letters = int((103 - left) / LIST_LETTER_WIDTH)
     items = [f"{text} = {at:.0f}".replace(" ", NO_BREAK) for at, text in marks]
     if not items:
-        return
+        return False
     lines = textwrap.wrap(", ".join(items), n_letters)
     if len(lines) > max_lines:
         n_shown = sum(line.count("=") for line in lines[:max_lines]) - 1
         more = f"and {len(items) - n_shown} more".replace(" ", NO_BREAK)
         lines = textwrap.wrap(", ".join([*items[:n_shown], more]), n_letters)
     axes.text(left, top, "\n".join(lines), ha="left", va="top", fontsize=6.5, color=GREY, linespacing=1.15)
+    return not is_right
 
 
-def _draw_total(axes: Axes, scales: Nomogram, y: int) -> None:
+def _draw_total(axes: Axes, scales: Nomogram, y: float) -> None:
     """Draw the scale of total points, and the probabilities below it."""
     most = sum(axis.range for axis in scales.axes) * scales.unit
     ticks = [(100 * x / most, f"{x:g}") for x in round_numbers(0.0, most).tolist()]
@@ -140,7 +147,7 @@ def _draw_total(axes: Axes, scales: Nomogram, y: int) -> None:
     for p in PROBABILITIES:
         at = 100 * (math.log(p / (1 - p)) - scales.start) * scales.unit / most
         if 0 <= at <= 100:
-            marks.append((at, f"{p:g}"))
+            marks.append((at, np.format_float_positional(p, trim="-")))
     ends = (marks[0][0], marks[-1][0]) if marks else (0.0, 0.0)
     _draw_scale(axes, y + 1, f"p({short_name(scales.of, 18)})", marks, *ends)
     if not marks:

@@ -12,7 +12,7 @@ from naively.errors import InputError
 from naively.evaluation import Evaluation
 from naively.evaluation.ranking import Ranking
 from naively.explanation.palette import GREY, PAPER
-from naively.plot.style import class_positions, clean_axes, legend_below, panels, short_names, with_title
+from naively.plot.style import class_positions, clean_axes, dashes, legend_below, panels, short_names, with_title
 from naively.plot.subject import about, labels_and_posterior
 
 if TYPE_CHECKING:
@@ -148,7 +148,8 @@ def _draw_curves(
     class_names = short_names([classes[c] for c, *_ in curves[:MAX_NAMED]])
     in_order = len(classes) > len(PAPER)  # more classes than colours: the named ones must differ
     for i, ((c, x, y, area), name) in enumerate(zip(curves, class_names, strict=False)):
-        handles += axes.plot(x, y, color=PAPER[i if in_order else c], linewidth=1.6, zorder=3)
+        k = i if in_order else c
+        handles += axes.plot(x, y, color=PAPER[k], linestyle=dashes(k, len(classes)), linewidth=1.6, zorder=3)
         names.append(f"{name}: {score} {area:.3f}")
     legend_below(figure, handles, names, columns=2, ax=ax)
     axes.set(xlim=(-0.02, 1.02), ylim=(-0.02, 1.02), aspect="equal")

@@ -20,6 +20,23 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure, SubFigure
 
 
+DASHES: tuple[Any, ...] = (  # of the curve of each class, which differ also in grey; in the order of the colours
+    "solid",
+    (0, (6, 2)),
+    (0, (1, 1.2)),
+    (0, (6, 2, 1, 2)),
+    (0, (3, 1.5)),
+    (0, (6, 2, 1, 2, 1, 2)),
+    (0, (10, 3)),
+    (0, (2, 3)),
+)
+
+
+def dashes(c: int, n_classes: int) -> Any:
+    """Return the style of the line of a class: solid if there are only two, whose colours differ in grey."""
+    return DASHES[c % len(DASHES)] if n_classes > 2 else "solid"
+
+
 def panels(
     width: float,
     height: float,
