@@ -22,7 +22,9 @@ from tests.server.support import LEARN, READ
 
 import naively
 from naively.server import app
+from naively.server.pages import model_page
 from naively.server.pages.address import texts_of_classes
+from naively.server.pages.ask import _choices
 from naively.server.pages.routes import STATIC
 
 HTML = {"Accept": "text/html"}
@@ -382,3 +384,27 @@ def test_the_address_is_the_state_of_a_page(site: TestClient) -> None:
     assert one == two
     assert (one["of"], one["against"]) == ("Gentoo", "Adelie")
     assert one["row"] == {"island": "Dream", "bill_length_mm": "48", "sex": "FEMALE"}
+
+
+def test_what_is_usual_was_counted() -> None:
+    """A Gaussian gives ages below zero some probability; the page does not call them usual."""
+    rng = np.random.default_rng(0)
+    label = rng.integers(0, 2, 400)
+    age = np.clip(rng.normal(20 + 10 * label, 15), 0, None).round(1)
+    table = {"age": age, "size": rng.normal(label, 1.0)}
+    model = naively.fit(table, label, columns=dict.fromkeys(table, naively.Gaussian()), tune=False)
+    automatic = naively.fit(table, label)
+    for fitted in (model, automatic):
+        fields = _choices(fitted, {"age", "size"})
+        low, high = (float(text.replace("−", "-")) for text in fields["size"]["usual"].split(" to "))
+        assert -4 < low < -1.5 < 2.5 < high < 5
+    assert _choices(automatic, {"age"})["age"]["usual"].startswith("0 to ")
+
+
+def test_words_are_ranked_by_what_they_say() -> None:
+    texts = ["the offer"] * 34 + ["the rare offer"] * 6 + ["the lunch"] * 10 + ["at noon"] * 30
+    model = naively.fit(texts, ["spam"] * 40 + ["ham"] * 40, tune=False)
+    [column] = model_page.describe(model)["words"]
+    of_spam = next(line["words"] for line in column["classes"] if line["class"] == "spam")
+    assert [word["word"] for word in of_spam[:3]] == ["offer", "the", "rare"]
+    assert of_spam[2]["log_odds"] > of_spam[1]["log_odds"]

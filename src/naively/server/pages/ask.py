@@ -102,13 +102,26 @@ def _choices(model: Model, names: set[str]) -> dict[str, JsonObject]:
                 else:
                     fields[name] = _field("value", shown[:MAX_SUGGESTIONS] if n_left >= 0 else [])
             else:
-                usual = _usual(block.family.quantiles(statistic, parameters, j, USUAL_LEVELS), kind)
+                quantiles = block.family.quantiles(statistic, parameters, j, USUAL_LEVELS)
+                if quantiles is not None and statistic.table(j) is None:  # of a density, which knows no ends
+                    quantiles = np.clip(quantiles, *_ends(model, name))
+                usual = _usual(quantiles, kind)
                 fields[name] = _field("date" if kind == "date" else "number", usual=usual)
     return fields
 
 
 def _field(control: str, values: list[str] | None = None, usual: str = "") -> JsonObject:
     return {"control": control, "values": values or [], "usual": usual}
+
+
+def _ends(model: Model, column: str) -> tuple[float, float]:
+    """Return the smallest and the largest counted number of a column, as far as they are known."""
+    for block, statistic in zip(model.schema.blocks, model.statistics, strict=True):
+        table = statistic.table(block.names.index(column)) if column in block.names else None
+        finite = [] if table is None else [x for x in table.values if isinstance(x, float) and np.isfinite(x)]
+        if finite:
+            return min(finite), max(finite)
+    return -np.inf, np.inf
 
 
 def _usual(quantiles: Floats | None, kind: Kind) -> str:

@@ -67,7 +67,7 @@ def _words(model: Model, classes: list[CellValue]) -> list[JsonObject]:
         if weights.shares.alpha is None or len(model.classes) < 2:
             continue
         top = [
-            {"class": c, "words": weights.top(c, MAX_WORDS, min_count=MIN_WORD_COUNT).to_dict()["words"]}
+            {"class": c, "words": weights.top(c, MAX_WORDS, min_count=MIN_WORD_COUNT, by="evidence").to_dict()["words"]}
             for c in classes
         ]
         columns.append({"column": block.names[0], "classes": top})
