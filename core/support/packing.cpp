@@ -111,13 +111,16 @@ Coding append_numbers(std::string& out, const ArrayView& array, std::vector<std:
     const auto before = i == 0 ? 0 : static_cast<std::uint64_t>(numbers[i - 1]);
     return sign_last(static_cast<std::uint64_t>(numbers[i]) - before);
   };
-  std::uint64_t largest_value = 0, largest_step = 0;
+  std::uint64_t largest_value = 0, largest_step = 0, value_bits = 0, step_bits = 0;
   for (std::int64_t i = 0; i < n; ++i) {
     largest_value = std::max(largest_value, value(i));
     largest_step = std::max(largest_step, step(i));
+    value_bits += static_cast<std::uint64_t>(std::bit_width(value(i)));
+    step_bits += static_cast<std::uint64_t>(std::bit_width(step(i)));
   }
   const int value_width = width_of(largest_value), step_width = width_of(largest_step);
-  if (step_width < value_width) {
+  // One large step, as from the last token of a class to the first of the next, does not make all others useless.
+  if (step_width < value_width || (step_width == value_width && 2 * step_bits < value_bits)) {
     append_bytewise(out, n, step_width, step);
     return {"steps", step_width};
   }

@@ -40,7 +40,8 @@ def _packed(array: NDArray[Any], max_inline: int, min_separate: int) -> tuple[li
     steps[0] = integers[0]
     np.subtract(integers[1:].view(np.uint64), integers[:-1].view(np.uint64), out=steps[1:].view(np.uint64))
     plain, stepped = _signs_last(integers), _signs_last(steps)
-    coding, numbers = ("steps", stepped) if _width(stepped) < _width(plain) else ("whole", plain)
+    is_narrower = (_width(stepped), 2 * _bits(stepped)) < (_width(plain), _bits(plain))
+    coding, numbers = ("steps", stepped) if is_narrower else ("whole", plain)
     width = _width(numbers)
     return [name, shape, coding, width], _by_weight(numbers.astype(WIDTHS[width]))
 
@@ -64,6 +65,10 @@ def _signs_last(x: NDArray[np.int64]) -> NDArray[np.uint64]:
 def _width(x: NDArray[np.uint64]) -> int:
     bits = int(x.max()).bit_length()
     return next(width for width in WIDTHS if bits <= 8 * width)
+
+
+def _bits(x: NDArray[np.uint64]) -> int:
+    return sum(int(number).bit_length() for number in x)
 
 
 def _by_weight(x: NDArray[Any]) -> bytes:
