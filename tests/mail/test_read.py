@@ -1,8 +1,10 @@
 """A mail is a row: what is read, what is left out, and that no mail breaks it."""
 
+import codecs
 import os
 import subprocess
 import sys
+from encodings.aliases import aliases
 
 import pytest
 from hypothesis import given
@@ -127,6 +129,29 @@ def test_a_link_that_shows_another_address_is_part_of_the_shape() -> None:
 def test_mutated_mails_raise_nothing_and_are_read_alike_twice() -> None:
     for mail in mutated_mails(N_MUTATED):
         assert read(mail) == read(mail.replace(b"\r\n", b"\n").replace(b"\r", b"\n"))
+
+
+def text_charsets() -> list[str]:
+    """Return the names of all charsets that Python decodes to text on this system."""
+    names = set(aliases.values()) - {"mbcs", "oem"}  # of Windows
+    return sorted(name for name in names if codecs.lookup(name)._is_text_encoding)
+
+
+@pytest.mark.parametrize("kind", ["plain", "html"])
+@pytest.mark.parametrize("charset", text_charsets())
+def test_a_mail_in_any_charset_is_text_that_can_be_counted(charset: str, kind: str) -> None:
+    """Some charsets decode to lone surrogates, which cannot be encoded again: UTF-7 has +2AA-."""
+    for text in (
+        b"a +2AA- b +3AA- +2D3eAA-",
+        b"\xed\xa0\x80 \\ud800",
+        b"\x00\xd8\x00\xdc\xd8\x00\x00\x00",
+        bytes(range(256)),
+    ):
+        word = b"=?%s?q?%s?=" % (charset.encode(), b"".join(b"=%02X" % byte for byte in text))
+        head = b"From: %s <a@example.org>\nSubject: %s\nContent-Type: text/%s; charset=%s; name=%s\n\n"
+        mail = read(head % (word, word, kind.encode(), charset.encode(), word) + text)
+        for column in mail.columns.values():
+            assert column.encode().decode() == column
 
 
 @given(st.binary(max_size=400))

@@ -87,6 +87,7 @@ _PARAMETERS = {
 _CAPITALS = bytes(range(ord("A"), ord("Z") + 1))
 _PLAIN_NUMBER = re.compile(r"[\d.]+|0x[0-9a-f.x]+|\d+", re.IGNORECASE)
 _TEXT_CODEC_EXCEPTIONS = frozenset({"idna", "punycode", "unicode_escape", "raw_unicode_escape", "undefined"})
+_SURROGATE_CODECS = frozenset({"utf-7"})  # they decode to lone surrogates, which are no text
 _LIKE_ASCII = frozenset({"", "us-ascii", "utf-8", "iso-8859-1", "iso-8859-15", "windows-1252"})  # for ASCII bytes
 _TOP_DOMAINS = frozenset({"ac", "co", "com", "edu", "gov", "net", "or", "org"})  # before a country: example.co.uk
 
@@ -358,10 +359,16 @@ def _decode(data: bytes, charset: str) -> str:
             info = codecs.lookup(name.strip().strip("\"'")) if name else None
             if info is None or info.name in _TEXT_CODEC_EXCEPTIONS or not info._is_text_encoding:
                 continue
-            return info.incrementaldecoder("strict").decode(data)  # an incomplete last character is left out
+            text = info.incrementaldecoder("strict").decode(data)  # an incomplete last character is left out
+            return _without_surrogates(text) if info.name in _SURROGATE_CODECS else text
         except (LookupError, ValueError, TypeError, AttributeError):
             continue
     return data.decode("cp1252", "replace")
+
+
+def _without_surrogates(text: str) -> str:
+    """Return a text with replacement characters for surrogates that have no partner."""
+    return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
 
 
 class _Row:
