@@ -112,9 +112,9 @@ nb::typed<nb::list, nb::list> py_tokens(const PythonDocuments& documents, const 
   return nb::borrow<nb::typed<nb::list, nb::list>>(lists);
 }
 
-std::pair<std::string, std::vector<std::pair<std::int64_t, std::int64_t>>> py_single_spaces(std::string_view text,
-                                                                                            std::int64_t max_bytes) {
-  SpacedText spaced = single_spaces(text, max_bytes);
+std::pair<std::string, std::vector<std::pair<std::int64_t, std::int64_t>>> py_single_spaces(
+    std::string_view text, std::int64_t max_characters) {
+  SpacedText spaced = single_spaces(text, max_characters);
   return {std::move(spaced.text), std::move(spaced.long_words)};
 }
 
@@ -187,7 +187,9 @@ void bind_text(nb::module_& m) {
   m.def("are_among", py_are_among, "documents"_a, "values"_a);
   m.def("hash_texts", py_hash_texts, "documents"_a, "n_threads"_a);
   m.def("tokens", py_tokens, "documents"_a, "options"_a);
-  m.def("single_spaces", py_single_spaces, "text"_a, "max_bytes"_a);
+  m.def("single_spaces", py_single_spaces, "text"_a, "max_characters"_a);
+  m.def("distinct_words", distinct_words, "text"_a, "prefix"_a);
+  m.def("link_starts", link_starts, "text"_a);
 }
 
 }  // namespace naively::bindings

@@ -1,27 +1,112 @@
 #include "text/spaces.hpp"
 
 #include <algorithm>
+#include <array>
+#include <unordered_set>
 
 namespace naively::text {
 namespace {
 
-// White space as Python's str.split() has it.
-bool is_space(char c) { return c == ' ' || ('\t' <= c && c <= '\r') || ('\x1c' <= c && c <= '\x1f'); }
+char to_lower(char c) { return 'A' <= c && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; }
+
+std::size_t index_of(char c) { return static_cast<unsigned char>(c); }
+
+// A table of the bytes for which a condition holds.
+template <class Condition>
+constexpr std::array<bool, 256> bytes_with(Condition&& condition) {
+  std::array<bool, 256> table{};
+  for (std::size_t i = 0; i < table.size(); ++i) table[i] = condition(static_cast<unsigned char>(i));
+  return table;
+}
+
+constexpr auto kIsWordLetter = bytes_with([](unsigned char c) {
+  return ('a' <= c && c <= 'z') || ('A' <= c && c <= 'Z') || ('0' <= c && c <= '9') || c == '_';
+});
+constexpr auto kMayEndWord = bytes_with([](unsigned char c) { return c <= ' ' || c >= 0x80; });
+constexpr auto kMayStartLink =
+    bytes_with([](unsigned char c) { return std::string_view("hHfFwWmM").find(static_cast<char>(c)) < 8; });
+
+// Returns the bytes of the first character if it is white space as Python's str.split() has it, else 0.
+std::size_t space_bytes(std::string_view utf8) {
+  const char c = utf8[0];
+  if (index_of(c) < 0x80) return c == ' ' || ('\t' <= c && c <= '\r') || ('\x1c' <= c && c <= '\x1f');
+  for (const std::string_view space : {"\xC2\x85", "\xC2\xA0", "\xE1\x9A\x80", "\xE2\x80\xA8", "\xE2\x80\xA9",
+                                       "\xE2\x80\xAF", "\xE2\x81\x9F", "\xE3\x80\x80"})
+    if (utf8.starts_with(space)) return space.size();
+  const bool is_general =
+      utf8.size() > 2 && utf8.starts_with("\xE2\x80") && index_of(utf8[2]) <= 0x8A;  // U+2000 to 200A
+  return is_general ? 3 : 0;
+}
+
+std::int64_t n_characters(std::string_view utf8) {
+  return std::count_if(utf8.begin(), utf8.end(), [](char c) { return (index_of(c) & 0xC0) != 0x80; });
+}
+
+// Whether a text has a word, given in lower case, at a position.
+bool has_at(std::string_view text, std::size_t at, std::string_view word) {
+  return text.size() - at >= word.size() &&
+         std::equal(word.begin(), word.end(), text.begin() + static_cast<std::ptrdiff_t>(at),
+                    [](char a, char b) { return a == to_lower(b); });
+}
 
 }  // namespace
 
-SpacedText single_spaces(std::string_view ascii, std::int64_t max_bytes) {
-  SpacedText spaced;
-  spaced.text.reserve(ascii.size());
-  for (auto end = ascii.begin();;) {
-    const auto start = std::find_if_not(end, ascii.end(), is_space);
-    if (start == ascii.end()) return spaced;
-    end = std::find_if(start, ascii.end(), is_space);
-    if (!spaced.text.empty()) spaced.text += ' ';
-    const auto first = static_cast<std::int64_t>(spaced.text.size());
-    spaced.text.append(start, end);
-    if (end - start > max_bytes) spaced.long_words.emplace_back(first, spaced.text.size());
+SpacedText single_spaces(std::string_view utf8, std::int64_t max_characters) {
+  SpacedText spaced{std::string(utf8.size(), ' '), {}};
+  std::size_t size = 0, counted = 0;  // bytes of the result, and those of which the characters are counted
+  std::int64_t characters = 0;
+  for (std::size_t at = 0; at < utf8.size();) {
+    if (const std::size_t n = space_bytes(utf8.substr(at))) {
+      at += n;
+      continue;
+    }
+    if (size > 0) ++size;
+    const std::size_t start = size;
+    do spaced.text[size++] = utf8[at++];
+    while (at < utf8.size() && !(kMayEndWord[index_of(utf8[at])] && space_bytes(utf8.substr(at))));
+    if (static_cast<std::int64_t>(size - start) <= max_characters) continue;
+    const std::string_view text = std::string_view(spaced.text).substr(0, size);
+    const std::int64_t n = n_characters(text.substr(start));
+    if (n <= max_characters) continue;
+    characters += n_characters(text.substr(counted, start - counted));
+    spaced.long_words.emplace_back(characters, characters + n);
+    counted = start;
   }
+  spaced.text.resize(size);
+  return spaced;
+}
+
+std::string distinct_words(std::string_view ascii, std::string_view prefix) {
+  std::string text(ascii.size(), ' '), words;
+  std::transform(ascii.begin(), ascii.end(), text.begin(), to_lower);
+  std::unordered_set<std::string_view> known;
+  const auto is_letter = [&](std::size_t i) { return i < text.size() && kIsWordLetter[index_of(text[i])]; };
+  for (std::size_t at = 0; at < text.size();) {
+    if (!is_letter(at)) {
+      ++at;
+      continue;
+    }
+    std::size_t end = at + 1;
+    while (is_letter(end) || (end < text.size() && text[end] == '\'' && is_letter(end + 1))) ++end;
+    const auto word = std::string_view(text).substr(at, end - at);
+    if (known.insert(word).second) (words.empty() ? words : words += ' ').append(prefix).append(word);
+    at = end;
+  }
+  return words;
+}
+
+std::vector<std::int64_t> link_starts(std::string_view ascii) {
+  std::vector<std::int64_t> starts;
+  for (std::size_t at = 0; at < ascii.size(); ++at) {
+    if (!kMayStartLink[index_of(ascii[at])]) continue;
+    const char first = to_lower(ascii[at]);
+    const bool is_link = first == 'h'   ? has_at(ascii, at, "http://") || has_at(ascii, at, "https://")
+                         : first == 'f' ? has_at(ascii, at, "ftp://")
+                         : first == 'w' ? has_at(ascii, at, "www.")
+                                        : has_at(ascii, at, "mailto:");
+    if (is_link) starts.push_back(static_cast<std::int64_t>(at));
+  }
+  return starts;
 }
 
 }  // namespace naively::text

@@ -186,11 +186,31 @@ keys = st.lists(st.one_of(texts, st.text(alphabet="ab\0", max_size=40), binaries
 
 
 ASCII = st.text(st.characters(max_codepoint=127), max_size=60) | st.text(" a\n\x1c\x1f", max_size=60)
+SPACED = st.text(st.sampled_from([*map(chr, range(0x3100)), "\ufeff", "😀"]), max_size=60) | st.text(
+    "aé \x85\xa0\u1680\u180e\u1fff\u2000\u2005\u200a\u200b\u2027\u2028\u2029\u202a\u202f\u205f\u2060\u3000\u3001",
+    max_size=60,
+)
+WORDY = st.text("aZ_9'-. \x00", max_size=60)
+LINKED = st.lists(
+    st.sampled_from(["http", "HTTPS", "s", "://", "ftp", "w", "WWW.", "www", ".", "mailto", ":", " "])
+).map("".join)
 
 
-@given(text=ASCII, max_characters=st.integers(0, 20))
+@given(text=ASCII | SPACED, max_characters=st.integers(0, 20))
 def test_single_spaces(text: str, max_characters: int) -> None:
     assert compiled.single_spaces(text, max_characters) == twin.single_spaces(text, max_characters)
+
+
+@many
+@given(text=ASCII | WORDY, prefix=st.sampled_from(["", "subject_"]))
+def test_distinct_words(text: str, prefix: str) -> None:
+    assert compiled.distinct_words(text, prefix) == twin.distinct_words(text, prefix)
+
+
+@many
+@given(text=ASCII | LINKED)
+def test_link_starts(text: str) -> None:
+    assert compiled.link_starts(text) == twin.link_starts(text)
 
 
 @many

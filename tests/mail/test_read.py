@@ -13,6 +13,7 @@ from tests.support.mails import RICH_MAIL, make_mail, mutated_mails
 
 from naively.mail import read
 from naively.mail.html import read_html
+from naively.mail.reader import _URL, _split_at_links
 from naively.mail.words import FIELDS, clean
 
 N_MUTATED = 20_000 if os.environ.get("NAIVELY_SOAK") else 2_000
@@ -152,6 +153,30 @@ def test_a_mail_in_any_charset_is_text_that_can_be_counted(charset: str, kind: s
         mail = read(head % (word, word, kind.encode(), charset.encode(), word) + text)
         for column in mail.columns.values():
             assert column.encode().decode() == column
+
+
+LINK_PIECES = [
+    *(
+        "http://",
+        "HTTPS://",
+        "http",
+        "http\u017f://",
+        "://",
+        "www.",
+        "WWW",
+        "mailto:",
+        "MA\u0130lto:",
+        "ftp://",
+        "h",
+        "w",
+    ),
+    *("example.org", "/a", " ", "\n", "<", '"', "é", "\u2028"),
+]
+
+
+@given(st.lists(st.sampled_from(LINK_PIECES), max_size=30).map("".join))
+def test_a_text_is_split_at_links_as_by_the_pattern(text: str) -> None:
+    assert _split_at_links(text) == _URL.split(text)
 
 
 @given(st.binary(max_size=400))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
@@ -166,6 +167,17 @@ def single_spaces(text: str, max_characters: int) -> tuple[str, list[tuple[int, 
         (int(end) - len(word), int(end)) for word, end in zip(words, ends, strict=True) if len(word) > max_characters
     ]
     return " ".join(words), long_words
+
+
+def distinct_words(text: str, prefix: str) -> str:
+    """Return the different words of an ASCII text in lower case, each with the prefix."""
+    words = re.findall(r"[a-z0-9_]+(?:'[a-z0-9_]+)*", text.lower())
+    return " ".join(prefix + word for word in dict.fromkeys(words))
+
+
+def link_starts(text: str) -> list[int]:
+    """Return where an ASCII text has the start of a link."""
+    return [match.start() for match in re.finditer(r"(?=https?://|ftp://|www\.|mailto:)", text, re.IGNORECASE)]
 
 
 def hash_texts(documents: Documents) -> NDArray[np.uint64]:

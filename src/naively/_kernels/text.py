@@ -201,7 +201,7 @@ def score_text(
 
 
 def single_spaces(text: str, max_characters: int) -> tuple[str, list[tuple[int, int]]]:
-    """Return the words of an ASCII text, as `text.split()` has them, with single spaces between them.
+    """Return the words of a text, as `text.split()` has them, with single spaces between them.
 
     The second result is where words of more than `max_characters` start and end in the first.
 
@@ -209,6 +209,26 @@ def single_spaces(text: str, max_characters: int) -> tuple[str, list[tuple[int, 
     ('a long word', [(2, 6), (7, 11)])
     """
     return _core.single_spaces(text, max_characters)
+
+
+def distinct_words(text: str, prefix: str) -> str:
+    """Return the different words of an ASCII text in lower case, with a prefix before each, and single spaces.
+
+    A word is a run of letters, digits, underscores, and apostrophes between these.
+
+    >>> distinct_words("Don't pay, PAY!", "subject_")
+    "subject_don't subject_pay"
+    """
+    return _core.distinct_words(text, prefix)
+
+
+def link_starts(text: str) -> list[int]:
+    """Return where an ASCII text has http://, https://, ftp://, www. or mailto:, in any case.
+
+    >>> link_starts("See HTTP://example.org or www.example.org")
+    [4, 26]
+    """
+    return _core.link_starts(text)
 
 
 def hash_texts(documents: Documents, n_jobs: int | None = None) -> NDArray[np.uint64]:

@@ -22,8 +22,10 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from email.message import Message
 from functools import cached_property, lru_cache
+from itertools import chain
 from typing import NamedTuple
 
+from naively._kernels.text import link_starts
 from naively.mail.html import MAX_TAGS, read_html
 from naively.mail.lines import HEAD_END
 from naively.mail.words import FIELDS, bucket, clean, join, one_word, tag, tag_once
@@ -177,11 +179,9 @@ def read(data: bytes) -> Mail:
 
 def _key(fields: dict[str, str], ids: list[str]) -> bytes:
     """Return a hash of a row and of the lines that identify a mail: those of two mails with the same text differ."""
-    digest = hashlib.blake2b(digest_size=16, person=b"naively mail")
-    for text in (*fields.values(), *ids):
-        part = text.encode("utf-8", "surrogatepass")
-        digest.update(len(part).to_bytes(8, "little") + part)
-    return digest.digest()
+    parts = [text.encode("utf-8", "surrogatepass") for text in (*fields.values(), *ids)]
+    data = b"".join(chain.from_iterable((len(part).to_bytes(8, "little"), part) for part in parts))
+    return hashlib.blake2b(data, digest_size=16, person=b"naively mail").digest()
 
 
 def _split(data: bytes) -> tuple[list[bytes], bytes, bool]:
@@ -470,7 +470,7 @@ class _Row:
     def read_text(self, text: str) -> int:
         """Add plain text and the links in it; return the number of words, roughly."""
         text = text[: MAX_FIELD_CHARACTERS["body"]]
-        parts = _URL.split(text) if _may_have_link(text) else [text]  # every second one is a link
+        parts = _split_at_links(text)
         text = " ".join(parts[::2])
         for url in parts[1::2]:
             self._read_link(url)
@@ -544,10 +544,17 @@ def _link_words(url: str) -> str:
     return " ".join(words)
 
 
-def _may_have_link(text: str) -> bool:
-    """Return whether it is worth while to search for links."""
-    text = text.lower()
-    return "://" in text or "www." in text or "mailto:" in text or not text.isascii()
+def _split_at_links(text: str) -> list[str]:
+    """Return `_URL.split(text)`: every second part is a link."""
+    if not text.isascii():
+        return _URL.split(text)
+    parts, end = [], 0
+    for start in link_starts(text):
+        link = _URL.match(text, start) if start >= end else None  # a link may contain another
+        if link is not None:
+            parts += [text[end:start], link[1]]
+            end = link.end()
+    return [*parts, text[end:]]
 
 
 def _looks_like_html(text: str) -> bool:

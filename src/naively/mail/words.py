@@ -11,7 +11,7 @@ from collections.abc import Iterable
 from functools import lru_cache
 from itertools import chain, pairwise
 
-from naively._kernels.text import single_spaces
+from naively._kernels.text import distinct_words, single_spaces
 
 MAX_WORD_CHARACTERS = 40  # what is longer is not a word, but data
 FIELDS = ("from", "to", "subject", "body", "hidden", "links", "route", "headers", "shape")
@@ -19,7 +19,6 @@ PREFIXES = dict(
     zip(FIELDS, ("from_", "to_", "subject_", "", "hidden_", "link_", "route_", "header_", "shape_"), strict=True)
 )
 _WORD = re.compile(r"\w+(?:['’]\w+)*")
-_WORD_BYTES = bytes(ord(chr(b).lower()) if chr(b).isalnum() or chr(b) == "_" else 32 for b in range(128)).ljust(256)
 _DATA = re.compile(rf"[^\s<>]{{{MAX_WORD_CHARACTERS + 1},}}")
 _UNSPACED = re.compile(
     "[\u0e00-\u0e7f\u0e80-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u31f0-\u31ff\u3400-\u4dbf\u4e00-\u9fff"
@@ -43,11 +42,10 @@ def tag_once(field: str, text: str) -> str:
     >>> tag_once("subject", "Cheap, cheap!")
     'subject_cheap'
     """
-    if text.isascii() and "'" not in text:
-        words = text.encode().translate(_WORD_BYTES).decode().split()  # the same words, faster
-    else:
-        words = _WORD.findall(text.lower())
     prefix = PREFIXES[field]
+    if text.isascii():
+        return distinct_words(text, prefix)  # the same words, faster
+    words = _WORD.findall(text.lower())
     return prefix + f" {prefix}".join(dict.fromkeys(words)) if words else ""
 
 
@@ -68,16 +66,14 @@ def clean(text: str) -> str:
     >>> clean("free\\n\\n" + "A" * 100 + " 発票代開")
     'free 発票 票代 代開'
     """
-    if text.isascii():
-        text, data = single_spaces(text, MAX_WORD_CHARACTERS)
-        if not data:
-            return text
+    text, data = single_spaces(text, MAX_WORD_CHARACTERS)
+    if data:
         ends = [0, *chain.from_iterable(data), len(text)]
         parts = (text[start:end].strip() for start, end in pairwise(ends))
-        return join(_without_data(part) if i % 2 else part for i, part in enumerate(parts))
-    words = (word if len(word) <= MAX_WORD_CHARACTERS else _without_data(word) for word in text.split())
-    text = join(words)
-    return " ".join(_UNSPACED.sub(_pair, text).split()) if _UNSPACED.search(text) else text
+        text = join(_without_data(part) if i % 2 else part for i, part in enumerate(parts))
+    if text.isascii() or not _UNSPACED.search(text):
+        return text
+    return " ".join(_UNSPACED.sub(_pair, text).split())
 
 
 @lru_cache(maxsize=4096)
