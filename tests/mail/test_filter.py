@@ -1,11 +1,17 @@
 """`naively mail filter` never loses a mail, and the other commands of `naively mail`."""
 
+import functools
 import json
 import os
 import resource
+import socket
 import subprocess
 import sys
+import tempfile
+import threading
+import time
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
@@ -15,6 +21,7 @@ from hypothesis import strategies as st
 from tests.support.mails import make_mail, make_mails
 
 from naively.cli.main import main
+from naively.mail.filter import Filtered, _answer, answer_of_server
 from naively.mail.header import NAME, SPAMASSASSIN_NAMES, header_of
 from naively.mail.lines import with_headers
 from naively.mail.model import Answer, Reason
@@ -42,6 +49,66 @@ def test_the_header_and_the_exit_code(model_path: Path) -> None:
     assert run(make_mail("ham", 1000), "-m", str(model_path))[0] == 1
     assert run(b"Subject: x\n\nunknown\n", "-m", str(model_path))[0] == 2
     assert run(make_mail("ham", 1000), "-e", "-m", str(model_path))[0] == 0
+
+
+FILTERED = Filtered(1, [("X-Naively", "ham")], ["X-Naively"])
+WRONG_RESPONSES = {
+    "nothing": b"",
+    "half of the headers": b"SPAMD/1.5 0 EX_OK\r\nContent-le",
+    "an error": b"SPAMD/1.5 70 EX_SOFTWARE\r\nError: locked\r\n",
+    "an error with a body": b'SPAMD/1.5 70 EX_SOFTWARE\r\n\r\n{"code": 0, "headers": [], "names": []}',
+    "another protocol": b"HTTP/1.0 200 OK\r\n\r\n{}",
+    "no JSON": b"SPAMD/1.5 0 EX_OK\r\n\r\nhello",
+    "other JSON": b"SPAMD/1.5 0 EX_OK\r\n\r\n[1]",
+    "a part of the result": b'SPAMD/1.5 0 EX_OK\r\n\r\n{"code": 0, "headers": [["X-Na',
+    "wrong headers": b'SPAMD/1.5 0 EX_OK\r\n\r\n{"code": 0, "headers": [1], "names": []}',
+    "too much": b"SPAMD/1.5 0 EX_OK\r\n\r\n" + b" " * 2_000_000,
+}
+
+
+@pytest.mark.parametrize("name", [*WRONG_RESPONSES, "no answer", "no server", "no socket"])
+def test_a_child_answers_if_the_server_does_not(name: str) -> None:
+    with tempfile.TemporaryDirectory() as folder:  # with a short name: that of a socket is limited
+        path = Path(folder, "m.sock")
+        mail = b"Subject: x\n\n" + b"y" * 1_000_000
+        with socket.socket(socket.AF_UNIX) as listener:
+            if name == "no socket":
+                path.touch()
+            elif name != "no server":
+                listener.bind(str(path))
+                listener.listen()
+
+            def respond() -> None:
+                with suppress(OSError):
+                    connection, _ = listener.accept()
+                    with connection:
+                        if name == "no answer":
+                            time.sleep(2)
+                        connection.sendall(WRONG_RESPONSES.get(name, b""))
+
+            thread = threading.Thread(target=respond)
+            if path.is_socket():
+                thread.start()
+            ask = functools.partial(answer_of_server, str(path), {})
+            assert _answer(lambda data: FILTERED, ask, mail, 2.0 if name == "no answer" else 20.0) == FILTERED
+            if path.is_socket():
+                thread.join()
+
+
+def test_the_command_asks_the_server_of_its_model(model_path: Path) -> None:
+    mail = make_mail("spam", 1000)
+    alone = run(mail, "-m", str(model_path))
+    serve = [*FILTER[:-1], "serve", "-m", model_path.name]
+    with subprocess.Popen(serve, stdout=subprocess.PIPE, cwd=model_path.parent) as server:
+        try:
+            assert server.stdout is not None
+            server.stdout.readline()
+            assert Path(f"{model_path}.sock").is_socket()
+            assert run(mail, "-m", str(model_path)) == alone
+            model_path.rename(model_path.with_suffix(".moved"))  # neither has a model now
+            assert run(mail, "-m", str(model_path))[:2] == (3, mail)
+        finally:
+            server.terminate()
 
 
 EVERY_BYTE = bytes(range(256))

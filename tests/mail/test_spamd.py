@@ -8,14 +8,17 @@ import threading
 import time
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 from tests.support.mails import make_mail, make_mails
 
 from naively.errors import InputError
 from naively.mail import MailModel, read
+from naively.mail.filter import NoAnswerError, answer_of_server
 from naively.mail.lines import with_headers
 from naively.mail.model import MIN_MAILS
+from naively.mail.service import filter_mail
 from naively.mail.spamd import Models, Server, listen
 
 SPAMC = shutil.which("spamc")
@@ -75,6 +78,35 @@ def ask(path: Path, command: str, mail: bytes = b"", *headers: str) -> tuple[str
     head, _, content = response.partition(b"\r\n\r\n")
     status, *rest = head.decode().split("\r\n")
     return status, dict(line.split(": ", 1) for line in rest if line), content
+
+
+@pytest.mark.parametrize("label", ["spam", "ham"])
+@pytest.mark.parametrize("spamassassin", [False, True])
+def test_filter_gets_from_the_server_what_it_would_compute(
+    socket_path: Path, model_path: Path, label: str, spamassassin: bool
+) -> None:
+    mail = make_mail(label, 1000)
+    options = {"model": str(model_path), "spamassassin": spamassassin, "learn": False}
+    with MailModel(model_path) as model:
+        expected = filter_mail(model, mail, spamassassin=spamassassin)
+    assert answer_of_server(str(socket_path), options, mail, 20.0) == expected
+
+
+def test_filter_learns_by_the_server_with_u(socket_path: Path, model_path: Path) -> None:
+    with MailModel(model_path) as model:
+        n_before = len(model.ledger.log())
+        for number in range(1000, 1020):
+            options = {"model": str(model_path), "spamassassin": False, "learn": True}
+            answer_of_server(str(socket_path), options, make_mail("spam", number), 20.0)
+        entries = model.ledger.log()[n_before:]
+    assert entries
+    assert {entry.source for entry in entries if entry.act == "update"} == {"automatic"}
+
+
+@pytest.mark.parametrize("options", [{}, {"model": "/other.naively", "spamassassin": False, "learn": False}, [], 1])
+def test_filter_gets_no_answer_from_a_server_of_another_model(socket_path: Path, options: Any) -> None:
+    with pytest.raises(NoAnswerError):
+        answer_of_server(str(socket_path), options, make_mail("spam", 1), 20.0)
 
 
 def test_the_socket_is_for_its_owner_only(socket_path: Path) -> None:

@@ -12,7 +12,9 @@ from naively.mail.reader import Mail, read
 N_REASONS = 5
 
 
-def filter_mail(model: MailModel, data: bytes, *, spamassassin: bool = False, learn: bool = False) -> Filtered:
+def filter_mail(
+    model: MailModel, data: bytes, *, spamassassin: bool = False, learn: bool = False, tune: bool = True
+) -> Filtered:
     """Return our header for a mail, and the exit code of the answer.
 
     Parameters
@@ -25,6 +27,8 @@ def filter_mail(model: MailModel, data: bytes, *, spamassassin: bool = False, le
         Whether to add the headers of SpamAssassin as well.
     learn
         Whether to learn a sure answer.
+    tune
+        Whether to tune the model then, if that is due.
 
     Returns
     -------
@@ -35,7 +39,7 @@ def filter_mail(model: MailModel, data: bytes, *, spamassassin: bool = False, le
     answer, reasons = model.answer_with_reasons(mail, N_REASONS)
     headers = headers_for(answer, reasons, spamassassin)
     if learn:
-        learn_if_sure(model, mail, answer)
+        learn_if_sure(model, mail, answer, tune=tune)
     return Filtered(code_of(answer.name), *headers)
 
 
@@ -50,11 +54,11 @@ def headers_for(
     return headers, names
 
 
-def learn_if_sure(model: MailModel, mail: Mail, answer: Answer) -> bool:
-    """Learn a mail as the class of a sure answer; return whether it was counted.
+def learn_if_sure(model: MailModel, mail: Mail, answer: Answer, *, tune: bool = True) -> bool:
+    """Learn a mail as the class of a sure answer, and tune the model if that is due; return whether it was counted.
 
     It has a source of its own in the log. A mail that was learnt before keeps its class.
     """
     if answer.label is None or answer.posterior[answer.label] < MIN_LEARNT_PROBABILITY:
         return False
-    return bool(model.learn([mail], answer.label, by_person=False).entries)
+    return bool(model.learn([mail], answer.label, by_person=False, tune=tune).entries)

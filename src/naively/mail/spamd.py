@@ -2,9 +2,10 @@
 
     request:   COMMAND SPAMC/1.5, headers, an empty line, the mail         response: SPAMD/1.5 0 EX_OK, headers, content
 
-PING, CHECK, SYMBOLS, REPORT, REPORT_IFSPAM, PROCESS, HEADERS and TELL are known. The server listens on a Unix socket
-that only its owner can open. `User:` selects a model by name from a folder; a name cannot be a path. If anything goes
-wrong, the response is an error that ends within its headers. spamc reads no status: it takes the content of any
+PING, CHECK, SYMBOLS, REPORT, REPORT_IFSPAM, PROCESS, HEADERS and TELL are known. FILTER is our own: `naively mail
+filter` sends it, with its options as JSON, and gets its exit code and headers as JSON. The server listens on a Unix
+socket that only its owner can open. `User:` selects a model by name from a folder; a name cannot be a path. If anything
+goes wrong, the response is an error that ends within its headers. spamc reads no status: it takes the content of any
 complete response for the mail, and passes the mail on unchanged only if the response is incomplete.
 Reference: spamd/PROTOCOL in the sources of Apache SpamAssassin.
 """
@@ -12,6 +13,7 @@ Reference: spamd/PROTOCOL in the sources of Apache SpamAssassin.
 from __future__ import annotations
 
 import asyncio
+import json
 import os
 import re
 import signal
@@ -23,10 +25,11 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from naively.errors import InputError
+from naively.mail.filter import COMMAND as FILTER
 from naively.mail.lines import head_length, with_headers
 from naively.mail.model import Answer, MailModel, Reason
 from naively.mail.reader import read
-from naively.mail.service import N_REASONS, headers_for, learn_if_sure
+from naively.mail.service import N_REASONS, filter_mail, headers_for, learn_if_sure
 from naively.store.keyed import Taught
 
 MAX_MAIL_BYTES = 1 << 28
@@ -34,7 +37,7 @@ MAX_HEADER_LINES = 64
 REQUEST_SECONDS = 300.0
 TUNE_DELAY_SECONDS = 1.0
 _USER = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.@-]{0,63}")
-_COMMANDS = ("CHECK", "HEADERS", "PING", "PROCESS", "REPORT", "REPORT_IFSPAM", "SKIP", "SYMBOLS", "TELL")
+_COMMANDS = ("CHECK", FILTER, "HEADERS", "PING", "PROCESS", "REPORT", "REPORT_IFSPAM", "SKIP", "SYMBOLS", "TELL")
 OK, USAGE, NO_USER, SOFTWARE = (0, "EX_OK"), (64, "EX_USAGE"), (67, "EX_NOUSER"), (70, "EX_SOFTWARE")
 
 
@@ -125,15 +128,28 @@ class Server:
         model = self.models.of_user(request.headers.get("user", ""))
         if request.command == "TELL":
             return self._tell(model, request)
+        if request.command == FILTER:
+            return self._filter(model, request)
         mail = read(request.mail)
         n_reasons = 0 if request.command == "CHECK" else N_REASONS
         answer, reasons = model.answer_with_reasons(mail, n_reasons)
         is_spam = answer.label == "spam"
         headers = [("Spam", f"{is_spam} ; {answer.score:.1f} / 5.0")]
         content = b"" if request.command == "CHECK" else self._content(request, answer, reasons)
-        if self.learn and learn_if_sure(model, mail, answer):
+        if self.learn and learn_if_sure(model, mail, answer, tune=False):
             self._to_tune.add(model)
         return _response(OK, headers, content)
+
+    def _filter(self, model: MailModel, request: Request) -> bytes:
+        """Answer as a process of `naively mail filter` would, if the model is its model."""
+        options = json.loads(request.headers.get("options", "{}"))
+        if os.path.realpath(options["model"]) != os.path.realpath(model.path):
+            raise InputError(f"this server has another model: {model.path}.")
+        learn = bool(options["learn"])
+        filtered = filter_mail(model, request.mail, spamassassin=options["spamassassin"], learn=learn, tune=False)
+        if learn:
+            self._to_tune.add(model)
+        return _response(OK, [], json.dumps(filtered._asdict()).encode())
 
     def _content(self, request: Request, answer: Answer, reasons: list[Reason]) -> bytes:
         if request.command == "SYMBOLS":

@@ -34,6 +34,11 @@ def default_model() -> Path:
     return Path(data) / "naively" / "mail.naively"
 
 
+def socket_of(model: str | Path) -> str:
+    """Return the socket on which the server of a model listens unless another is named."""
+    return f"{model}.sock"
+
+
 class MailCommands(click.Group):
     """The commands of `naively mail`. A wrong option ends with code 3, and `filter` passes the mail through first."""
 
@@ -236,17 +241,25 @@ def explain(sources: tuple[str, ...], model: str | None, top: int, as_json: bool
 def filter_command(model: str | None, always_zero: bool, learn_sure: bool, spamassassin: bool, timeout: float) -> None:
     """Read one mail, and write it with the header X-Naively. If anything goes wrong, the mail is written unchanged.
 
+    If `naively mail serve` runs for the model, on its default socket, it answers: that is much faster.
+
     Exit codes: 0 spam, 1 another class, 2 unsure, 3 error (the mail is unchanged), 75 if it could not be written.
     """
-    from naively.mail.filter import run_filter
+    from naively.mail.filter import answer_of_server, run_filter
+
+    file = str(default_model() if model is None else model)
 
     def work(data: bytes) -> Filtered:
         from naively.mail.service import filter_mail
 
-        with _open(model) as mail_model:
+        with _open(file) as mail_model:
             return filter_mail(mail_model, data, spamassassin=spamassassin, learn=learn_sure)
 
-    run_filter(work, always_zero=always_zero, program="naively mail filter", timeout=timeout)
+    def ask(data: bytes, seconds: float) -> Filtered:
+        options = {"model": os.path.abspath(file), "spamassassin": spamassassin, "learn": learn_sure}
+        return answer_of_server(socket_of(file), options, data, seconds)
+
+    run_filter(work, always_zero=always_zero, program="naively mail filter", timeout=timeout, ask=ask)
 
 
 @command.command("serve", short_help="Serve spamc: the protocol of spamd on a Unix socket.")
@@ -270,7 +283,7 @@ def serve(model: str | None, path: str | None, users: str | None, learn_sure: bo
     file = default_model() if model is None else Path(model)
     if users is not None and not Path(users).is_dir():
         raise InputError(f"{users}: there is no such folder.")
-    socket_path = Path(f"{file}.sock") if path is None else Path(path)
+    socket_path = Path(socket_of(file) if path is None else path)
     server = Server(Models(file, None if users is None else Path(users)), spamassassin, learn_sure)
 
     def ready() -> None:
