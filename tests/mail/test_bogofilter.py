@@ -109,6 +109,16 @@ def test_a_new_model_is_made_by_learning(
     assert run(spam, "-d", str(tmp_path), monkeypatch=monkeypatch, capsys=capsys)[0] == 0
 
 
+@pytest.mark.parametrize("arguments", [["-I", "none.eml"], ["-s", "-B", "none.eml"], ["-M", "-I", "none.eml"]])
+def test_a_missing_file_is_named(
+    arguments: list[str], folder: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    code, output = run(b"", *arguments, "-d", folder, monkeypatch=monkeypatch, capsys=capsys)
+    assert code == 3
+    assert output.startswith("naively-bogofilter: none.eml: ")
+    assert "Errno" not in output
+
+
 @pytest.mark.parametrize(
     "arguments",
     [

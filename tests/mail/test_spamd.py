@@ -111,6 +111,8 @@ def test_filter_gets_no_answer_from_a_server_of_another_model(socket_path: Path,
 
 def test_the_socket_is_for_its_owner_only(socket_path: Path) -> None:
     assert stat.S_IMODE(socket_path.stat().st_mode) == 0o600
+    with pytest.raises(InputError, match="too long"):
+        listen(socket_path.parent / ("x" * 200))
     with pytest.raises(InputError, match="another server listens"):
         listen(socket_path)  # connects, to see whether a server listens
     assert ask(socket_path, "PING")[0] == "SPAMD/1.5 0 PONG"  # so that this connection is accepted before the test ends

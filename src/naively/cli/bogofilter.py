@@ -96,6 +96,9 @@ def main() -> None:
         _pass_through(settings)
     try:
         sys.exit(_run(settings))
+    except OSError as error:
+        sys.stderr.write(f"{PROGRAM}: {error.filename or 'input'}: {error.strerror}.\n")
+        sys.exit(ERROR_CODE)
     except Exception as error:
         sys.stderr.write(f"{PROGRAM}: {str(error) or type(error).__name__}\n")
         sys.exit(ERROR_CODE)

@@ -142,7 +142,7 @@ def answer_of_child(work: Callable[[bytes], Filtered], data: bytes, timeout: flo
         _, status = os.waitpid(child, 0)
         os.close(reader)
     if answer is None:
-        raise NoAnswerError(f"there is no answer within {timeout:g} seconds.")
+        raise NoAnswerError(f"there is no answer within {timeout:.3g} seconds.")
     try:
         return _filtered(answer)
     except (ValueError, KeyError, TypeError):

@@ -40,12 +40,12 @@ def with_headers(data: bytes, headers: Sequence[tuple[str, str]], names: Sequenc
     start = postmark.end() if postmark else 0
     end = start + head_length(data[start:])
     line_end = b"\r\n" if re.match(rb"[^\r\n]*\r\n", data[start : start + 100_000]) else b"\n"
-    head = _without_forged(data[start:end], names)
+    head, rest = _without_forged(data[start:end], names), memoryview(data)[end:]  # a copy of it may be large
     first = _FIRST_HEADER.match(head)
     if first is None or (first.end() == len(head) and head):
-        return b"".join((data[:start], head, data[end:]))
+        return b"".join((data[:start], head, rest))
     new = b"".join(_fold(name, value, line_end) for name, value in headers)
-    return b"".join((data[:start], head[: first.end()], new, head[first.end() :], data[end:]))
+    return b"".join((data[:start], head[: first.end()], new, head[first.end() :], rest))
 
 
 def head_length(data: bytes) -> int:

@@ -277,7 +277,7 @@ def listen(path: Path) -> socket.socket:
         listener.bind(str(path))
     except OSError as error:
         listener.close()
-        raise InputError(f"{path}: cannot listen ({error.strerror}).") from None
+        raise InputError(f"{path}: cannot listen ({error.strerror or error}).") from None
     finally:
         os.umask(mask)
     return listener
