@@ -182,9 +182,11 @@ def forget(sources: tuple[str, ...], model: str | None, comment: str, as_json: b
 def check(sources: tuple[str, ...], model: str | None, as_json: bool) -> None:
     """Print the class of each mail, or unsure, and the probability of spam.
 
-    The exit code is that of the mail if there is one: 0 spam, 1 another class, 2 unsure, 3 error. Of several, it is 0.
+    The exit code is that of the mail if there is one: 0 spam, 1 another class, 2 unsure, 3 error. Of several, it is 0;
+    without any, it is 3.
     """
     from naively.cli.output import print_json
+    from naively.errors import InputError
     from naively.mail.filter import code_of
     from naively.mail.reader import read
 
@@ -200,6 +202,8 @@ def check(sources: tuple[str, ...], model: str | None, as_json: bool) -> None:
                     click.echo(f"{answer.name:<8} {answer.probability:.4f}  {stored.name}")
     if as_json:
         print_json(results)
+    if not names:
+        raise InputError(f"{' '.join(sources)}: there is no mail.")  # code 0 would say that it is spam
     sys.exit(code_of(names[0]) if len(names) == 1 else 0)
 
 
