@@ -1,6 +1,6 @@
 """Filter one mail from standard input to standard output, and never lose it.
 
-The answer comes from the server of the model if one runs, which takes a fifth of the CPU time, else from a child
+The answer comes from the server of the model if one runs, which takes a quarter of the CPU time, else from a child
 process. This process needs little memory, and none of the libraries of a model. It waits for the answer, adds the
 headers, and writes the mail. Whatever happens to server and child, the mail comes out unchanged: the model is missing,
 damaged, locked or from the future, there is no memory, the answer takes too long, or the child crashes. If the mail
