@@ -245,6 +245,60 @@ def test_every_grain_of_an_explanation_adds_up(model: naively.Model, leave_out: 
             assert rule.all >= rule.count + rule.count_against - 1e-9
 
 
+def fulfils(frame: pd.DataFrame, condition: str) -> Any:
+    """Return which rows fulfil a condition as it is printed."""
+    if condition.endswith(" has a value"):
+        return frame[condition.removesuffix(" has a value")].notna()
+    if " has another value" in condition:
+        raise AssertionError(condition)  # all values are known
+    if "=" in condition:
+        name, value = condition.split("=")
+        return frame[name].astype(str) == value
+    words = condition.split()
+    low, high = (words[0] if len(words) == 5 else None), (words[-1] if "≤" in words else None)
+    name = words[2] if low else words[0]
+    low = words[2] if words[1] == ">" else low
+    x = frame[name]
+    bounds = [end and (pd.Timestamp(end) if name == "day" else float(end)) for end in (low, high)]
+    is_inside = x.notna()
+    if bounds[0] is not None:
+        is_inside &= x > bounds[0]
+    return is_inside if bounds[1] is None else is_inside & (x <= bounds[1])
+
+
+def test_rules_say_which_rows_they_count() -> None:
+    """Rules of dates, booleans and numbers without a cut, too; the counts are those of the rows that fulfil them."""
+    n, rng = 800, np.random.default_rng(7)
+    frame = pd.DataFrame({"flag": rng.random(n) < 0.5, "all": np.ones(n, bool), "kind": rng.choice(list("abc"), n)})
+    frame["day"] = pd.Timestamp("2024-01-01") + pd.to_timedelta(rng.integers(0, 400, n), unit="D")
+    frame["size"] = rng.integers(0, 90, n).astype(float)
+    frame["new"] = np.nan  # has values after the plan was made
+    frame.loc[rng.random(n) < 0.1, "day"] = None
+    frame["flag"] = frame["flag"].astype("boolean").mask(rng.random(n) < 0.1)
+    frame.loc[frame.index[-50:], "new"] = 5.0
+    frame.loc[[0, *frame.index[-50:]], "all"] = False  # most tables of the plan have no cut between False and True
+    is_late = frame["day"] > pd.Timestamp("2024-07-15")
+    labels = np.where((frame["flag"].fillna(False) ^ is_late) ^ (rng.random(n) < 0.05), "yes", "no")
+    columns = {"new": naively.Gaussian()}
+    schema = naively.infer_schema(frame[:400], labels[:400], together=True, columns=columns)
+    assert schema.tables is not None
+    assert {*frame} == {*schema.tables.columns}
+    model = naively.fit(frame, labels, schema=schema)
+    assert model.tuning is not None
+    assert model.tuning.table_weights
+    conditions: set[str] = set()
+    for e in model.explain(frame[::20], leave_out=False):
+        assert e.together is not None
+        for rule in e.together.rules:
+            keep = np.logical_and.reduce([fulfils(frame, part) for part in rule.condition.split(", ")])
+            assert keep.sum() == rule.all
+            counts = [int((labels[keep] == c).sum()) for c in (e.of, e.against)]
+            assert counts == [rule.count, rule.count_against]
+            conditions |= {*rule.condition.split(", ")}
+    assert {"flag=True", "flag=False", "all has a value", "new has a value"} <= conditions
+    assert any("day" in condition and "2024-" in condition for condition in conditions)
+
+
 def test_contributions_have_the_share_of_each_column(model: naively.Model) -> None:
     table, _ = world()
     rows = part(table, slice(0, 20))

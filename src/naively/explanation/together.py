@@ -16,7 +16,7 @@ import numpy as np
 from naively.data.kinds import Kind
 from naively.data.plain import as_plain
 from naively.families.evidence import Pair, format_value
-from naively.families.together import Rule, TableView, WeightedTables
+from naively.families.together import Rule, TablePlan, TableView, WeightedTables
 from naively.model.model import Model
 
 MAX_RULES = 3  # that are shown
@@ -66,26 +66,38 @@ def together_of(model: Model, tables: WeightedTables, view: TableView, pair: Pai
     by_column = dict(zip(tables.plan.columns, (shares[:, of] - shares[:, against]).tolist(), strict=True))
     ranked = {name: x for name, x in sorted(by_column.items(), key=lambda item: -abs(item[1])) if x}
     kinds = model.schema.kinds()
-    rules = tuple(_table_rule(rule, pair, kinds) for rule in tables.rules(view, of, against))
+    rules = tuple(_table_rule(rule, tables.plan, pair, kinds) for rule in tables.rules(view, of, against))
     scores = np.zeros((1, len(model.classes)))
     tables.score(view, scores)
     return Together(float(scores[0, of] - scores[0, against]), ranked, rules)
 
 
-def _table_rule(rule: Rule, pair: Pair, kinds: Mapping[str, Kind]) -> TableRule:
-    conditions = []
-    for name, value, low, high in rule.columns:
-        if low == -np.inf and high == np.inf:
-            conditions.append(f"{name} has another value" if value is None else f"{name}={value}")
-            continue
-        shown = [float(f"{end:.4g}") if kinds[name] == "number" else end for end in (low, high)]
-        ends = [format_value(end, kinds[name])[1] for end in shown]
-        if kinds[name] == "boolean":
-            conditions.append(f"{name}={high == np.inf}")
-        elif low == -np.inf:
-            conditions.append(f"{name} ≤ {ends[1]}")
-        else:
-            conditions.append(f"{name} > {ends[0]}" if high == np.inf else f"{ends[0]} < {name} ≤ {ends[1]}")
+def _table_rule(rule: Rule, plan: TablePlan, pair: Pair, kinds: Mapping[str, Kind]) -> TableRule:
+    is_number = dict(zip(plan.columns, (values is None for values in plan.values), strict=True))
+    conditions = [
+        _interval(name, low, high, kinds[name])
+        if is_number[name]
+        else f"{name} has another value"
+        if value is None
+        else f"{name}={value}"
+        for name, value, low, high in rule.columns
+    ]
     count, count_against = rule.counts[list(pair)].tolist()
     names = tuple(name for name, *_ in rule.columns)
     return TableRule(", ".join(conditions), names, count, count_against, float(rule.counts.sum()), rule.log_odds)
+
+
+def _interval(name: str, low: float, high: float, kind: Kind) -> str:
+    """Return the condition that a number lies above `low` and not above `high`, each of which may be infinite."""
+    if kind == "boolean":
+        possible = [bool(x) for x in (0, 1) if low < x <= high]
+        return f"{name}={possible[0]}" if len(possible) == 1 else f"{name} has a value"
+    ends = [
+        format_value(float(f"{end:.4g}") if kind == "number" else end, kind)[1] if np.isfinite(end) else ""
+        for end in (low, high)
+    ]
+    if ends[0] and ends[1]:
+        return f"{ends[0]} < {name} ≤ {ends[1]}"
+    if ends[1]:
+        return f"{name} ≤ {ends[1]}"
+    return f"{name} > {ends[0]}" if ends[0] else f"{name} has a value"
