@@ -262,7 +262,7 @@ def token_rows(
 def are_among(documents: Documents, values: Sequence[str]) -> Bools:
     """Return which documents are one of some values, to the letter; a missing document is not.
 
-    >>> are_among(["tea", None, "", "te"], ["", "tea"]).tolist()
+    >>> are_among(["tea", None, "", "teas"], ["", "tea"]).tolist()
     [True, False, True, False]
     """
     return _core.are_among(prepare(documents), list(values))
