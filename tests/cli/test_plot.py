@@ -88,7 +88,7 @@ def test_no_column_to_draw(folder: Path) -> None:
     assert run("fit", "same.csv", "--target", "y", "-o", "same").exit_code == 0
     result = run("plot", "distributions", "same", "-o", "x.svg")
     assert result.exit_code == 1
-    assert result.stderr.endswith("the model uses no column whose distribution can be drawn.\n")
+    assert result.stderr.endswith("whose distribution can be drawn (families of its columns: none).\n")
     Path("text.csv").write_text("note,y\n" + "".join(f"word {i} of many,{'ab'[i % 2]}\n" for i in range(40)))
     assert run("fit", "text.csv", "--target", "y", "--column", "note=text", "-o", "text").exit_code == 0
     assert "draw the words of 'note' instead" in run("plot", "distributions", "text", "-o", "x.svg").stderr

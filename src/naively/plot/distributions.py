@@ -64,9 +64,13 @@ def distributions(
             raise InputError(f"column {name!r} has no distribution to draw ({reason}); drawn are {listed([*curves])}.")
     names = list(columns) if columns else [name for name, c in curves.items() if len(c.grid.values) > 1][:top]
     if not names:
-        texts = [name for block in model.chosen.schema.blocks if block.family.own_block for name in block.names]
+        blocks = model.chosen.schema.blocks
+        families = listed(sorted({type(block.family).__name__ for block in blocks})) if blocks else "none"
+        texts = [name for block in blocks if block.family.own_block for name in block.names]
         advice = f": draw the words of {texts[0]!r} instead" if texts else ""
-        raise InputError(f"the model uses no column whose distribution can be drawn{advice}.")
+        raise InputError(
+            f"the model uses no column whose distribution can be drawn (families of its columns: {families}){advice}."
+        )
     n_classes = len(model.classes)
     in_shades = n_classes > len(PAPER)
     n_across = 1 if len(names) == 1 else 2 if len(names) <= 4 or in_shades else 3
