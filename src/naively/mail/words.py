@@ -93,7 +93,7 @@ def bucket(number: int) -> int:
 
 def join(parts: Iterable[str]) -> str:
     """Return the parts that are not empty, with a space between them."""
-    return " ".join(part for part in parts if part)
+    return " ".join(filter(None, parts))
 
 
 def _without_data(word: str) -> str:
