@@ -5,9 +5,9 @@ naively without the start of Python. Good words: 200 of the best ham words of th
 spam mail; pasted text is the body of a ham mail. The model's own best words are 100 pairs of words, those with the best
 weights for ham. Poison: 1 % of the mails that are learnt are spam that is learnt as ham; then that is undone. In the
 order of dates, each batch of 100 mails is answered before it is learnt; answers count from the sixth batch on. At the
-end, one process for each of 100 mails: `naively mail filter`, `spamc` with `naively mail serve`, and `bogofilter -p`,
-one after the other. The corpus and Debian's bogofilter, spamprobe and spamc are not in the repository: what is missing
-is left out.
+end, one process for each of 100 mails: `spamc` with `naively mail serve` and `bogofilter -p` in turns, then
+`naively mail filter`. The corpus and Debian's bogofilter, spamprobe and spamc are not in the repository: what is
+missing is left out.
 
     python -m benchmarks mail [--data FILE] [--folds 5] [--only 1]
 """
@@ -324,12 +324,14 @@ def _compare_single_mails(work: Path, mails: Sequence[Path]) -> None:
         try:
             while not socket.exists():
                 time.sleep(0.1)
-            for number, mail in enumerate(mails[: N_SINGLE_MAILS + 1]):
-                for name, command in commands.items():
-                    timed = _timed(command, mail.read_bytes(), environment)
-                    if number:  # the first mail compiles modules and loads the model
-                        seconds[name].append(timed[0])
-                        cpu[name].append(timed[1])
+            # A process of Python leaves cold caches to the next one, so it takes no turns with the other two.
+            for contenders in (("bogofilter -p", "spamc"), ("naively mail filter",)):
+                for number, mail in enumerate(mails[: N_SINGLE_MAILS + 1]):
+                    for name in contenders:
+                        timed = _timed(commands[name], mail.read_bytes(), environment)
+                        if number:  # the first mail compiles modules and loads the model
+                            seconds[name].append(timed[0])
+                            cpu[name].append(timed[1])
             with MailModel(model) as learnt:
                 positions = learnt.positions([read(mail.read_bytes()) for mail in mails])
             for mail in [mail for mail, position in zip(mails, positions, strict=True) if position is None][:10]:
