@@ -31,16 +31,20 @@
 #define NAIVELY_HUGE_PAGES
 #endif
 
-// NAIVELY_INLINE_LAMBDA stands between the parameters of a lambda and its body.
+// NAIVELY_INLINE_LAMBDA stands between the parameters of a lambda and its body. NAIVELY_NOINLINE marks what is rarely
+// called from a loop, which would have fewer registers with it.
 #if defined(NAIVELY_GNU)
 #define NAIVELY_INLINE inline __attribute__((always_inline))
 #define NAIVELY_INLINE_LAMBDA __attribute__((always_inline))
+#define NAIVELY_NOINLINE __attribute__((noinline))
 #elif defined(_MSC_VER)
 #define NAIVELY_INLINE __forceinline
 #define NAIVELY_INLINE_LAMBDA
+#define NAIVELY_NOINLINE __declspec(noinline)
 #else
 #define NAIVELY_INLINE inline
 #define NAIVELY_INLINE_LAMBDA
+#define NAIVELY_NOINLINE
 #endif
 
 // A pointer whose memory no other pointer of the function reaches.

@@ -156,7 +156,9 @@ class ClassTally {
     return {tokens.data(), n};
   }
 
-  void add(std::size_t c, std::uint32_t id, std::uint32_t n, double weight) { add(c, id, {n, 1}, weight); }
+  NAIVELY_INLINE void add(std::size_t c, std::uint32_t id, std::uint32_t n, double weight) {
+    add(c, id, {n, 1}, weight);
+  }
 
   void prefetch(std::size_t c, std::uint32_t id) const {
     if (id < n_dense_) support::prefetch(blocks_[id >> bits_].data() + index(c, id));
@@ -208,7 +210,7 @@ class ClassTally {
     return block.data();
   }
 
-  void add(std::size_t c, std::uint32_t id, DenseCount added, double weight) {
+  NAIVELY_INLINE void add(std::size_t c, std::uint32_t id, DenseCount added, double weight) {
     if (Cell::kExact && id < n_dense_) {
       DenseCount& cell = block(id)[index(c, id)];
       if (added.occurrences <= UINT32_MAX - cell.occurrences && added.rows <= UINT32_MAX - cell.rows) {

@@ -48,9 +48,7 @@ inline void add_bounds(Edges& edges, const Block& block) {
   edges.size += kBlock;
 }
 
-}  // namespace
-
-Block classify(const std::uint8_t* in, std::uint8_t* out, std::uint8_t case_bit) {
+NAIVELY_INLINE Block classify_block(const std::uint8_t* in, std::uint8_t* out, std::uint8_t case_bit) {
   const __m128i low = _mm_load_si128(reinterpret_cast<const __m128i*>(kLow));
   const __m128i high = _mm_load_si128(reinterpret_cast<const __m128i*>(kHigh));
   const __m128i nibble = _mm_set1_epi8(15), zero = _mm_setzero_si128();
@@ -71,13 +69,15 @@ Block classify(const std::uint8_t* in, std::uint8_t* out, std::uint8_t case_bit)
   return block;
 }
 
+}  // namespace
+
 #else
 
 namespace {
-void add_bounds(Edges& edges, const Block& block) { edges.add(block, kBlock); }
-}  // namespace
 
-Block classify(const std::uint8_t* in, std::uint8_t* out, std::uint8_t case_bit) {
+void add_bounds(Edges& edges, const Block& block) { edges.add(block, kBlock); }
+
+Block classify_block(const std::uint8_t* in, std::uint8_t* out, std::uint8_t case_bit) {
   Block block{0, 0, 0};
   for (unsigned i = 0; i < kBlock; ++i) {
     const std::uint8_t b = in[i];
@@ -91,7 +91,13 @@ Block classify(const std::uint8_t* in, std::uint8_t* out, std::uint8_t case_bit)
   return block;
 }
 
+}  // namespace
+
 #endif
+
+Block classify(const std::uint8_t* in, std::uint8_t* out, std::uint8_t case_bit) {
+  return classify_block(in, out, case_bit);
+}
 
 // Works on a copy of the edges, which stays in registers.
 std::size_t scan_blocks(const std::uint8_t* in, std::size_t n_blocks, std::uint8_t* out, std::uint8_t case_bit,
@@ -99,7 +105,7 @@ std::size_t scan_blocks(const std::uint8_t* in, std::size_t n_blocks, std::uint8
   Edges local = edges;
   std::size_t done = 0;
   for (; done < n_blocks; ++done, in += kBlock, out += kBlock) {
-    const Block block = classify(in, out, case_bit);
+    const Block block = classify_block(in, out, case_bit);
     if (block.wide) break;
     add_bounds(local, block);
   }

@@ -60,10 +60,15 @@ class LongHash {
       : p_(p), last_(p + size - 16), hash_(fold_product(size ^ seeds.first, seeds.second)) {}
   // The number of products before the last one.
   std::size_t steps() const { return static_cast<std::size_t>(last_ - p_ + 15) / 16; }
-  void step(Seeds seeds) { hash_ = product(p_, seeds), p_ += 16; }
+  void step(Seeds seeds) {
+    support::prefetch(p_ + kPrefetchBytes);  // processors do not read ahead into the next page
+    hash_ = product(p_, seeds), p_ += 16;
+  }
   std::uint64_t finish(Seeds seeds) const { return product(last_, seeds); }
 
  private:
+  static constexpr std::size_t kPrefetchBytes = 1024;
+
   std::uint64_t product(const std::uint8_t* p, Seeds seeds) const {
     return fold_product(load8(p) ^ seeds.first, load8(p + 8) ^ seeds.second ^ hash_);
   }

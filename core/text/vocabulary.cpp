@@ -23,7 +23,7 @@ Seeds random_seeds() {
   return once;
 }
 
-std::uint64_t hash_long(const std::uint8_t* p, std::size_t size, Seeds seeds) {
+NAIVELY_NOINLINE std::uint64_t hash_long(const std::uint8_t* p, std::size_t size, Seeds seeds) {
   LongHash hash(p, size, seeds);
   for (std::size_t n = hash.steps(); n > 0; --n) hash.step(seeds);
   return hash.finish(seeds);
