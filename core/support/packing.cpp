@@ -119,8 +119,10 @@ Coding append_numbers(std::string& out, const ArrayView& array, std::vector<std:
     step_bits += static_cast<std::uint64_t>(std::bit_width(step(i)));
   }
   const int value_width = width_of(largest_value), step_width = width_of(largest_step);
-  // One large step, as from the last token of a class to the first of the next, does not make all others useless.
-  if (step_width < value_width || (step_width == value_width && 2 * step_bits < value_bits)) {
+  // One large step, as from the last token of a class to the first of the next, does not make all others useless. Sums
+  // are taken as they are, which is faster to read: their steps are no smaller.
+  const bool are_positions = array.type != ElementType::kFloat64;
+  if (step_width < value_width || (are_positions && step_width == value_width && 2 * step_bits < value_bits)) {
     append_bytewise(out, n, step_width, step);
     return {"steps", step_width};
   }

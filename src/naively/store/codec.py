@@ -52,7 +52,6 @@ MAX_INFLATION = 16  # a body may be this many times longer than its payload
 MAX_INLINE_VALUES = 32  # arrays up to this size are stored in the head
 MIN_SEPARATE_BYTES = 4096  # arrays of bytes from this size on are stored outside the body
 MAX_SMALL_WINDOW_BYTES = 4096  # bodies up to this size are deflated with a small window
-SAMPLE_BYTES = 1 << 16  # of a body, to choose how to deflate it
 COMPACT_JSON = json.JSONEncoder(ensure_ascii=False, check_circular=False, separators=(",", ":"))
 PREFIX = struct.Struct("<BBQQ")
 TYPES: Mapping[str, np.dtype[Any]] = {name: np.dtype(f"<{name}") for name in ("f8", "i8", "i4", "u1", "b1")}
@@ -195,24 +194,14 @@ def pack(head: Mapping[str, Any] | str, arrays: Sequence[Array]) -> bytes:
     front += "," if len(front) > 1 else ""
     text = b"".join([front.encode("utf-8", "surrogatepass"), b'"arrays":', descriptions, b"}"])
     body = b"".join([struct.pack("<I", len(text)), text, inside])
-    small = _deflated(body)
+    if len(body) > MAX_SMALL_WINDOW_BYTES:
+        small = zlib.compress(body, 1)
+    else:
+        deflater = zlib.compressobj(1, wbits=12, memLevel=4)  # to allocate a larger window takes longer than to use it
+        small = deflater.compress(body) + deflater.flush()
     if len(small) < len(body) <= MAX_INFLATION * len(small):
         return b"".join([PREFIX.pack(VERSION, 1, len(body), len(small)), small, outside])
     return b"".join([PREFIX.pack(VERSION, 0, len(body), len(body)), body, outside])
-
-
-def _deflated(body: bytes) -> bytes:
-    """Return compressed bytes. Counts compress as well by runs alone, in two thirds of the time; words do not."""
-    if len(body) <= MAX_SMALL_WINDOW_BYTES:
-        deflater = zlib.compressobj(1, wbits=12, memLevel=4)  # to allocate a larger window takes longer than to use it
-        return deflater.compress(body) + deflater.flush()
-    middle = memoryview(body)[len(body) // 2 :][:SAMPLE_BYTES]
-    return _compress(body, min((zlib.Z_DEFAULT_STRATEGY, zlib.Z_RLE), key=lambda s: len(_compress(middle, s))))
-
-
-def _compress(data: bytes | memoryview, strategy: int) -> bytes:
-    deflater = zlib.compressobj(1, strategy=strategy)
-    return deflater.compress(data) + deflater.flush()
 
 
 def unpack(payload: bytes) -> tuple[JsonObject, list[Array]]:
