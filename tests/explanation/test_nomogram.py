@@ -153,3 +153,18 @@ def test_marks_of_dates_are_whole_days() -> None:
     marks = make_nomogram(model).axes[0].marks
     assert len(marks) > 2
     assert all(len(mark) == len("2024-01-01") for mark in marks)
+
+
+def test_a_model_that_reads_columns_together_says_so() -> None:
+    random = np.random.default_rng(0)
+    sun, dry = random.random((2, 400)) < 0.5
+    y = np.where(sun == dry, "grows", "dies")
+    X = {"sun": sun, "dry": dry, "soil": np.where((y == "grows") ^ (random.random(400) < 0.2), "good", "bad")}
+    model, plain = nb.fit(X, y, together=True), nb.fit(X, y)
+    note = make_nomogram(model).note
+    assert "columns together" in note
+    assert not make_nomogram(plain).note
+    assert note in nb.report(model).html
+    assert note not in nb.report(plain).html
+    title = nb.plot.nomogram(model)._suptitle  # type: ignore[attr-defined]
+    assert note in title.get_text().replace("\n", " ")

@@ -57,6 +57,7 @@ DATE_STEPS = (  # unit of a calendar, its seconds, and how many of them are a ro
     ("M", 2_629_746, (1, 3, 6)),
     ("Y", 31_556_952, (1, 2, 5, 10, 20, 50, 100, 1_000, 10_000)),
 )
+COLUMNS_ALONE = "The model also reads columns together. No scale shows that: these are the columns alone."
 TAIL = 0.0062  # probability beyond each end of an axis: that beyond 2.5 standard deviations
 
 
@@ -84,7 +85,8 @@ class Axis:
 class Nomogram:
     """Axes, the widest first, and what converts points to a probability.
 
-    `prior` is the log-odds of the prior and of the absence of all words; `hidden` names the columns without an axis.
+    `prior` is the log-odds of the prior and of the absence of all words; `hidden` names the columns without an axis;
+    `note` says if the model uses tables of columns.
     """
 
     of: Label
@@ -92,6 +94,7 @@ class Nomogram:
     axes: tuple[Axis, ...]
     prior: float
     hidden: tuple[str, ...]
+    note: str = ""
 
     @property
     def unit(self) -> float:
@@ -119,7 +122,8 @@ class Nomogram:
 
 def make_nomogram(model: Model, of: Label | None = None, against: Label | None = None, top: int = 12) -> Nomogram:
     """Make the nomogram of a model between two classes; the parameters are those of `plot.nomogram`."""
-    model = model if model.weighted_blocks.tables is None else model.without_tables()
+    note = "" if model.weighted_blocks.tables is None else COLUMNS_ALONE
+    model = model.without_tables() if note else model
     first, second = class_pair(model, of, against, order_of_classes(model))
     start = model.log_prior + model.weighted_blocks.offset
     axes: list[Axis] = []
@@ -151,7 +155,7 @@ def make_nomogram(model: Model, of: Label | None = None, against: Label | None =
     axes = sorted((axis for axis in axes if axis.range > 0), key=lambda axis: -axis.range)
     hidden += [axis.column for axis in axes[top:]]
     prior = float(start[first] - start[second])
-    return Nomogram(model.classes[first], model.classes[second], tuple(axes[:top]), prior, tuple(hidden))
+    return Nomogram(model.classes[first], model.classes[second], tuple(axes[:top]), prior, tuple(hidden), note)
 
 
 def order_of_classes(model: Model) -> list[int]:

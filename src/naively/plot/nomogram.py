@@ -78,7 +78,7 @@ def nomogram(
         figure,
         f"{short_name(model.target)}: {short_name(scales.of, 30)} or {short_name(scales.against, 30)}?",
         "Add the points of all values, then read the probability below the total. ○: value unknown; in grey: points of "
-        f"other values{hidden}",
+        f"other values{hidden}. {scales.note}".removesuffix(". "),
         ax,
     )
 

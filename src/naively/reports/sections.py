@@ -319,7 +319,8 @@ def nomogram_section(model: Model) -> str:
     hidden = f" Columns without a scale count as unknown: {len(nomogram.hidden)}." if nomogram.hidden else ""
     return section(
         title,
-        f"Find the points of each value, add them, and read the probability below the total. ○: value unknown.{hidden}",
+        "Find the points of each value, add them, and read the probability below the total. ○: value unknown."
+        f"{hidden} {nomogram.note}",
         f'<p class="legend">{pair}</p>',
         pictures,
         details,

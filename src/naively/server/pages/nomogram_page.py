@@ -110,6 +110,7 @@ def _read_off(model: Model, nomogram: Nomogram, positions: list[int]) -> JsonObj
         "against": nomogram.against,
         "axes": axes,
         "hidden": list(nomogram.hidden),
+        "note": nomogram.note,
         "start": nomogram.start,
         "unit": nomogram.unit,
         "max_points": math.fsum(axis.range * nomogram.unit for axis in nomogram.axes),
