@@ -1,10 +1,11 @@
 """The model file: size, loading, updating and the cold start, compared with joblib, SQLite and importing scikit-learn.
 
-python -m benchmarks ledger [load] [update] [many] [cold] [ENTRIES]
+python -m benchmarks ledger [--parts load update many cold] [--entries 100000]
 """
 
 from __future__ import annotations
 
+import argparse
 import secrets
 import sqlite3
 import subprocess
@@ -45,19 +46,21 @@ def texts(n_words: int, seed: int = 0) -> tuple[list[str], list[str]]:
 
 def main(arguments: Sequence[str]) -> None:
     """Print and record the figures of the parts that are named, or of all."""
-    entries = next((int(word) for word in arguments if word.isdigit()), 100_000)
-    parts: dict[str, Callable[[Path], None]] = {
-        "load": _measure_load,
-        "update": _measure_updates,
-        "many": lambda folder: _measure_many_entries(folder, entries),
-        "cold": _measure_cold_start,
+    parts: dict[str, Callable[[Path, int], None]] = {
+        "load": lambda folder, _: _measure_load(folder),
+        "update": lambda folder, _: _measure_updates(folder),
+        "many": _measure_many_entries,
+        "cold": lambda folder, _: _measure_cold_start(folder),
     }
-    names = [word for word in arguments if not word.isdigit()] or list(parts)
+    parser = argparse.ArgumentParser(prog="python -m benchmarks ledger", description=__doc__)
+    parser.add_argument("--parts", nargs="+", choices=parts, default=list(parts))
+    parser.add_argument("--entries", type=int, default=100_000, help="of the file that part `many` makes")
+    options = parser.parse_args(list(arguments))
     with tempfile.TemporaryDirectory(prefix="naively-") as folder:
         x, y = texts(100_000)
         naively.fit(x, y, tune=False).save(Path(folder) / "text.naively")
-        for name in names:
-            parts[name](Path(folder))
+        for name in options.parts:
+            parts[name](Path(folder), options.entries)
 
 
 def _measure_load(folder: Path) -> None:
