@@ -119,7 +119,7 @@ def drop(path: Path) -> None:
 
 def predict(model: Path, path: Path, out: Path) -> None:
     """Run `naively predict`."""
-    main_command.main(["predict", str(model), str(path), "-o", str(out)], standalone_mode=False)
+    main_command.main(["predict", str(model), str(path), "-o", str(out), "--force"], standalone_mode=False)
 
 
 PEAK = """

@@ -26,6 +26,15 @@ def is_sparse(piece: Piece) -> bool:
     return not isinstance(piece, np.ndarray)
 
 
+def whole_entries(matrix: Piece) -> Piece:
+    """Return a CSR or CSC matrix in which no entry is stored in parts; the matrix itself is not changed."""
+    if matrix.has_canonical_format:
+        return matrix
+    whole = matrix.copy()
+    whole.sum_duplicates()
+    return whole
+
+
 def place_columns(pieces: Sequence[Piece], start: int = 0) -> Iterator[tuple[slice, Piece]]:
     """Yield each piece with the positions of its columns, from `start` on."""
     for piece in pieces:
