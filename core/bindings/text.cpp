@@ -4,10 +4,12 @@
 #include <nanobind/stl/pair.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/string_view.h>
+#include <nanobind/stl/tuple.h>
 #include <nanobind/stl/vector.h>
 
 #include "bindings/arrays.hpp"
 #include "bindings/strings.hpp"
+#include "text/csv_cells.hpp"
 #include "text/spaces.hpp"
 #include "text/unicode_table.hpp"
 
@@ -84,6 +86,11 @@ New<std::uint64_t, 1> py_hash_texts(const PythonDocuments& documents, int n_thre
 
 New<bool, 1> py_are_among(const PythonDocuments& documents, const std::vector<std::string>& values) {
   return to_numpy(without_gil([&] { return are_among(documents.items, values); }), size_of_documents(documents));
+}
+
+std::tuple<bool, bool, bool> py_number_kinds(const PythonDocuments& cells, const std::vector<std::string>& missing) {
+  const NumberKinds kinds = without_gil([&] { return number_kinds(cells.items, missing); });
+  return {kinds.has_values, kinds.are_integers, kinds.are_numbers};
 }
 
 New<bool, 1> py_missing(const PythonDocuments& documents) {
@@ -185,6 +192,7 @@ void bind_text(nb::module_& m) {
         "class_constant"_a, "binary"_a, "out"_a.noconvert(), "length"_a.noconvert().none(), "n_threads"_a);
   m.def("token_rows", py_token_rows, "documents"_a, "vocabulary"_a.none(), "options"_a, "ordered"_a, "n_threads"_a);
   m.def("are_among", py_are_among, "documents"_a, "values"_a);
+  m.def("number_kinds", py_number_kinds, "documents"_a, "missing"_a);
   m.def("hash_texts", py_hash_texts, "documents"_a, "n_threads"_a);
   m.def("tokens", py_tokens, "documents"_a, "options"_a);
   m.def("single_spaces", py_single_spaces, "text"_a, "max_characters"_a);

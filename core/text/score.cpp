@@ -353,21 +353,4 @@ std::vector<std::uint64_t> hash_texts(const Documents& documents, int n_threads)
   return hashes;
 }
 
-support::LargeArray<bool> are_among(const Documents& documents, const std::vector<std::string>& values) {
-  // Most texts have another size than any value, or begin otherwise.
-  const auto bit_of = [](std::size_t size) { return std::uint64_t{1} << std::min<std::size_t>(size, 63); };
-  std::uint64_t sizes = 0;
-  std::array<bool, 256> begins = {};
-  for (const std::string& value : values)
-    sizes |= bit_of(value.size()), begins[static_cast<unsigned char>(value[0])] = true;
-  support::LargeArray<bool> among(documents.size());
-  for (std::size_t i = 0; i < documents.size(); ++i) {
-    if (documents.missing(i)) continue;
-    const std::string_view text = documents.text(i);
-    if (!text.empty() && !begins[static_cast<unsigned char>(text[0])]) continue;
-    among[i] = (sizes & bit_of(text.size())) && std::find(values.begin(), values.end(), text) != values.end();
-  }
-  return among;
-}
-
 }  // namespace naively::text

@@ -160,7 +160,5 @@ TokenRows token_rows(const Documents& documents, const Vocabulary* vocabulary, c
 
 // Returns a hash of the bytes of each document, the same on every machine; 0 if it is missing.
 std::vector<std::uint64_t> hash_texts(const Documents& documents, int n_threads);
-// Whether each document is one of some values; a missing one is not.
-support::LargeArray<bool> are_among(const Documents& documents, const std::vector<std::string>& values);
 
 }  // namespace naively::text

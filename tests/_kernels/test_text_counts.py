@@ -340,3 +340,44 @@ def test_texts_among_values(rows: list[str | None], values: list[str], kind: pa.
     np.testing.assert_array_equal(compiled.are_among(rows, values), wanted)
     skip = len(rows) // 2
     np.testing.assert_array_equal(compiled.are_among(strings(rows, kind, skip), values), wanted[skip:])
+
+
+CELLS = st.from_regex(twin.NUMBER, fullmatch=True) | st.from_regex(twin.INTEGER, fullmatch=True) | NEAR
+NEAR_NUMBERS = st.sampled_from(
+    [
+        "",
+        "-",
+        "0",
+        "-0",
+        "00",
+        "007",
+        "+1",
+        "1.",
+        ".5",
+        "-.5",
+        "1e5",
+        "1E+05",
+        "1e-289",
+        "1e290",
+        "1e",
+        "0.0",
+        "0.00",
+        "-0.0",
+    ]
+    + ["1" * n for n in (15, 16, 18, 19)]
+    + ["0." + "0" * n + "1" * m for n in (0, 1, 9) for m in (0, 16, 17, 18)]
+    + ["1." + "0" * n + "1" for n in (15, 16, 17)]
+    + ["12 ", " 12", "1_000", "١", "1,5", "NaN", "inf", "0x1", "1e1.5", "1.5.2", "--1", "1e+-2", "0.1e100", "0.1e1000"]
+)
+
+
+@given(st.lists(st.none() | CELLS | NEAR_NUMBERS, max_size=4), st.sampled_from([[""], ["", "NA", "0"], []]))
+def test_numbers_among_cells(cells: list[str | None], missing: list[str]) -> None:
+    wanted = twin.number_kinds(cells, missing)
+    assert compiled.number_kinds(cells, missing) == wanted
+    assert compiled.number_kinds(strings(cells, pa.string(), 0), missing) == wanted
+
+
+@given(CELLS | NEAR_NUMBERS)
+def test_one_number(cell: str) -> None:
+    assert compiled.number_kinds([cell], []) == twin.number_kinds([cell], [])

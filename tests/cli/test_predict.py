@@ -51,6 +51,15 @@ def test_json_lines_and_parquet_have_numbers(model: Path) -> None:
     assert [str(kind) for kind in table.schema.types] == ["string", "string", "int64", "double", "string", "string"]
 
 
+def test_small_fractions_are_numbers_in_parquet(model: Path) -> None:
+    """As Python writes them: 0.011325238441395255 has 18 digits behind the point, and a double has them all."""
+    numbers = [0.011325238441395255, -0.0007042872814091093, 1e-120, 3.5]
+    text = "code,size\n" + "".join(f"A7,{number!r}\n" for number in numbers)
+    (model.parent / "small.csv").write_text(text)
+    run("predict", model, model.parent / "small.csv", "-o", model.parent / "o.parquet")
+    assert pq.read_table(model.parent / "o.parquet")["size"].to_pylist() == numbers
+
+
 def test_standard_input_to_json_lines_has_the_numbers_of_the_model(model: Path) -> None:
     lines = run("predict", model, "-", "--format", "jsonl", text=NEW).stdout.splitlines()
     assert without_predictions([json.loads(line) for line in lines]) == ROWS

@@ -195,3 +195,17 @@ def hash_texts(documents: Documents) -> NDArray[np.uint64]:
 def are_among(documents: Documents, values: Sequence[str]) -> NDArray[np.bool_]:
     """Return which documents are one of some values."""
     return np.array([doc is not None and decode(doc) in values for doc in _each(documents)], np.bool_)
+
+
+INTEGER = re.compile(r"(0|-?[1-9][0-9]{0,17})", re.ASCII)
+NUMBER = re.compile(
+    r"-?((0|[1-9][0-9]{0,14})([.][0-9]{1,17})?|0[.]0+[0-9]{1,17})([eE][+-]?(1?[0-9]{1,2}|2[0-8][0-9]))?", re.ASCII
+)
+
+
+def number_kinds(cells: Documents, missing: Sequence[str]) -> tuple[bool, bool, bool]:
+    """Return whether cells have values, and whether all are integers, and numbers."""
+    values = [decode(cell) for cell in _each(cells) if cell is not None]
+    values = [value for value in values if value not in missing]
+    are_integers, are_numbers = (all(map(pattern.fullmatch, values)) for pattern in (INTEGER, NUMBER))
+    return bool(values), are_integers, are_numbers

@@ -266,3 +266,31 @@ def are_among(documents: Documents, values: Sequence[str]) -> Bools:
     [True, False, True, False]
     """
     return _core.are_among(prepare(documents), list(values))
+
+
+class NumberKinds(NamedTuple):
+    """Whether cells have values, and whether all of these are integers of 64 bits, or numbers that a double keeps."""
+
+    has_values: bool = False
+    are_integers: bool = True
+    are_numbers: bool = True
+
+    def and_also(self, more: NumberKinds) -> NumberKinds:
+        """Return what these cells and others are together."""
+        return NumberKinds(
+            self.has_values or more.has_values,
+            self.are_integers and more.are_integers,
+            self.are_numbers and more.are_numbers,
+        )
+
+
+def number_kinds(cells: Documents, missing: Sequence[str]) -> NumberKinds:
+    """Return what the cells of a column of CSV are that are not among the missing values.
+
+    Codes such as 007 and +1, and numbers with more digits than a double keeps, are not numbers
+    (core/text/csv_cells.hpp).
+
+    >>> number_kinds(["1", "", "-0.5"], [""])
+    NumberKinds(has_values=True, are_integers=False, are_numbers=True)
+    """
+    return NumberKinds(*_core.number_kinds(prepare(cells), list(missing)))

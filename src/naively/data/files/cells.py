@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from naively._kernels.text import are_among
+from naively._kernels.text import NumberKinds, are_among, number_kinds
 from naively.data.columns import ArrowStrings, fixed_width_array
 from naively.data.files.paths import MISSING_CELLS, Files
 
@@ -63,6 +63,15 @@ class Cells:
         is_missing = fixed_width_array(np.concatenate(are_missing))
         cells: ArrowColumn = pc.if_else(is_missing, pa.nulls(1, column.type)[0], column)
         return cells
+
+    def number_kinds(self, column: ArrowColumn) -> NumberKinds:
+        """Return whether the strings of a column that are not missing are integers, or numbers."""
+        column = self.with_points(column)
+        chunks = getattr(column, "chunks", [column])
+        kinds = NumberKinds()
+        for chunk in chunks:
+            kinds = kinds.and_also(number_kinds(ArrowStrings("", chunk).texts(), self.missing_values))
+        return kinds
 
     def with_points(self, column: ArrowColumn) -> ArrowColumn:
         """Return strings with the numbers among them written with a decimal point."""

@@ -21,6 +21,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from pyarrow import csv as arrow_csv
 
+from naively._kernels.text import NumberKinds
 from naively.data.files.cells import Cells
 from naively.data.files.lines import LINE, parse_json_lines, without_timestamps
 from naively.data.names import columns_named
@@ -32,10 +33,8 @@ Pair = tuple[pa.Table, pa.Table]  # rows as they were read, and the columns to a
 _AFTER_COLON = re.compile(r"\s*:\s*")
 NEEDS_QUOTES = re.compile('[",\r\n]')
 ROWS_AT_ONCE = 8192  # rows that are Python objects at a time
-# Cells that are numbers in a format with types. A leading zero or a plus sign is part of a code: such cells are text.
+# Cells that are numbers in JSON. A leading zero or a plus sign is part of a code: such cells are strings.
 JSON_NUMBER = r"^-?(0|[1-9][0-9]*)([.][0-9]+)?([eE][+-]?[0-9]+)?$"
-INTEGER = r"^(0|-?[1-9][0-9]{0,17})$"  # fits 64 bits
-NUMBER = r"^-?(0|[1-9][0-9]{0,14})([.][0-9]{1,17})?([eE][+-]?[0-9]{1,2})?$"  # a double has its digits
 
 
 def write_tables(tables: Iterable[pa.Table], file: IO[bytes], kind: str) -> None:
@@ -303,33 +302,34 @@ def _write_parquet_of_cells(
 
     All rows are in a temporary file until that is known.
     """
-    patterns = {name: [INTEGER, NUMBER] for name in names}
-    has_values = dict.fromkeys(names, False)
+    kinds = dict.fromkeys(names, NumberKinds())
     with tempfile.TemporaryFile(dir=folder) as file_of_cells:
         spool = cast("io.IOBase", file_of_cells)
         writer: pa.RecordBatchStreamWriter | None = None
         for table in tables:
             writer = writer or pa.ipc.new_stream(spool, table.schema)
             writer.write_table(table)
-            for name in filter(patterns.get, names):
-                cells = how.with_points(how.with_missing(pc.unique(table[name])).drop_null())
-                has_values[name] = has_values[name] or len(cells) > 0
-                patterns[name] = [p for p in patterns[name] if pc.all(pc.match_substring_regex(cells, p)).as_py()]
+            for name, kind in kinds.items():
+                if kind.are_integers or kind.are_numbers:
+                    kinds[name] = kind.and_also(how.number_kinds(table[name]))
         assert writer is not None  # there is a first table
         writer.close()
         spool.seek(0)
-        is_number = {name: bool(patterns[name]) and has_values[name] for name in names}
-        kinds = {name: pa.int64() if INTEGER in patterns[name] else pa.float64() for name in names if is_number[name]}
+        types = {
+            name: pa.int64() if kind.are_integers else pa.float64()
+            for name, kind in kinds.items()
+            if kind.has_values and (kind.are_integers or kind.are_numbers)
+        }
         reader = pa.ipc.open_stream(spool)
-        _write_parquet((_typed_cells(pa.Table.from_batches([batch]), names, kinds, how) for batch in reader), file)
+        _write_parquet((_typed_cells(pa.Table.from_batches([batch]), names, types, how) for batch in reader), file)
 
 
-def _typed_cells(table: pa.Table, names: Sequence[str], kinds: Mapping[str, pa.DataType], how: Cells) -> pa.Table:
-    """Return cells as numbers of these kinds, or as strings; an empty cell is missing."""
+def _typed_cells(table: pa.Table, names: Sequence[str], types: Mapping[str, pa.DataType], how: Cells) -> pa.Table:
+    """Return cells as numbers of these types, or as strings; an empty cell is missing."""
     for i, name in enumerate(names):
         cells = table.column(i)
-        if name in kinds:
-            typed = pc.cast(how.with_points(how.with_missing(cells)), kinds[name])
+        if name in types:
+            typed = pc.cast(how.with_points(how.with_missing(cells)), types[name])
         else:
             typed = pc.if_else(pc.equal(cells, pa.scalar("", cells.type)), pa.nulls(1, cells.type)[0], cells)
         table = table.set_column(i, name, typed)
