@@ -66,12 +66,14 @@ def with_tables(schema: Schema, table: Table, left_out: Collection[str] = ()) ->
     return replace(schema, tables=plan)
 
 
-def plan_if_possible(schema: Schema, table: Table, left_out: Collection[str] = ()) -> TablePlan | None:
-    """Return the plan of `with_tables`; None if there can be none."""
+def plan_if_possible(
+    schema: Schema, table: Table, left_out: Collection[str] = (), n_tables: int = N_TABLES
+) -> TablePlan | None:
+    """Return the plan of `with_tables`, or its first tables; None if there can be none."""
     names = _planned_names(schema, left_out)
     if table.is_sparse or not MIN_PLANNED_COLUMNS <= len(names) <= MAX_PLANNED_COLUMNS or not table.n_rows:
         return None
-    return plan_tables(schema, table, names)
+    return plan_tables(schema, table, names, n_tables)
 
 
 def _planned_names(schema: Schema, left_out: Collection[str]) -> list[str]:
@@ -88,7 +90,7 @@ def suitable_columns(schema: Schema) -> Schema:
     return Schema(tuple(name for block in blocks for name in block.names), blocks)
 
 
-def plan_tables(schema: Schema, table: Table, names: Sequence[str]) -> TablePlan:
+def plan_tables(schema: Schema, table: Table, names: Sequence[str], n_tables: int = N_TABLES) -> TablePlan:
     """Return the plan of these columns."""
     categories = {name for b in schema.blocks if b.family.statistic.view is Codes for name in b.names}
     ordered = sorted(names, key=lambda name: (name in categories, name))
@@ -102,7 +104,7 @@ def plan_tables(schema: Schema, table: Table, names: Sequence[str]) -> TablePlan
     seed = mix(np.array([hashes.sum(dtype=np.uint64)]))
     tables = []
     n_beginnings: Counter[frozenset[int]] = Counter()
-    for m in range(N_TABLES):
+    for m in range(n_tables):
         order = _new_order(_mixed(hashes, seed, 2 * m), n_beginnings)
         again = np.argsort(_mixed(hashes[:n_numbers], seed, 2 * m + 1), kind="stable")
         n_missing = max(0, MAX_COLUMNS - len(order))

@@ -129,11 +129,10 @@ def expected_gain(scorer: LooScorer, rows: TableRows) -> tuple[float, ...]:
     step = -(-int(scorer.is_usable.sum()) // n_rows)
     usable, keep = np.flatnonzero(scorer.is_usable)[::step], np.flatnonzero(rows.kind % step == 0)
     table = scorer.sample.table.take(usable)
-    plan = plan_if_possible(scorer.model.schema, table, scorer.model.chosen.left_out)
+    plan = plan_if_possible(scorer.model.schema, table, scorer.model.chosen.left_out, N_TRIED_TABLES)
     if plan is None:
         return ()
-    view = plan.view(table).take_tables(np.arange(N_TRIED_TABLES))
-    evidence = _evidence_of_sample(scorer, usable, view).mean(axis=0)[rows.kind[keep] // step]
+    evidence = _evidence_of_sample(scorer, usable, plan.view(table)).mean(axis=0)[rows.kind[keep] // step]
     tried = replace(rows, problem=rows.problem.rows(keep), unit=rows.unit[keep], fold=rows.fold[keep])
     plain = rows.plain.log_posterior[keep]
     losses = tried.problem.losses_of_tables(np.multiply.outer(TRIED_WEIGHTS, evidence), plain)
