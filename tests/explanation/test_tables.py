@@ -188,6 +188,18 @@ def test_means_of_times_have_the_precision_of_their_deviation() -> None:
     assert " hours" in table
 
 
+def test_html_has_the_notes_of_the_text() -> None:
+    values = [f"v{i}" for i in range(60)]
+    table = naively.fit({"x": values * 2}, ["a"] * 60 + ["b"] * 60, columns=naively.Categorical(), tune=False).tables()[
+        "x"
+    ]
+    *_, n_more, meaning = str(table).splitlines()
+    assert n_more.startswith("and ")
+    assert meaning.startswith("log-odds of b against a; p = (n + 1)")
+    for note in (n_more, meaning):
+        assert f">{note}</p>" in table._repr_html_()
+
+
 def test_plain_data_and_arrow() -> None:
     X, y = rows_of_every_kind()
     tables = naively.fit(X, y, columns=FAMILIES).tables()

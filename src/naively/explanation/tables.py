@@ -180,6 +180,7 @@ class ColumnTable:
         if self.learnt.values:
             columns = [column for column, _ in self._value_columns(MAX_VALUE_WIDTH)]
             parts.append(table_html([c[0] for c in columns], zip(*(c[1:] for c in columns), strict=True)))
+            parts += map(paragraph, self._notes())
         return section("table", *parts)
 
     def _heading(self) -> str:
@@ -252,7 +253,6 @@ class ColumnTable:
         return [int(v) for v in np.argsort(-self.learnt.counts.sum(axis=1), kind="stable")[:MAX_LINES]]
 
     def _value_table(self, width: int) -> list[str]:
-        learnt, (first, second) = self.learnt, (shorten(self.classes[c]) for c in self.pair)
         columns = self._value_columns(MAX_VALUE_WIDTH if width >= 80 else 20)
         n_columns, table = len(columns), ""
         for max_rank in range(5, -1, -1):
@@ -263,14 +263,17 @@ class ColumnTable:
             table = format_table(header, rows, right=set(header[1:]) - {"value"})
             if _width_of(table) <= width:
                 break
-        below = []
-        n_more = learnt.n_values - len(self._lines())
-        if n_more > 0:
-            below.append(f"and {n_more:,} more")
-        below += [f"log-odds of {first} against {second}; {self._smoothing()}"]
+        below = self._notes()
         if len(columns) < n_columns:
             below.append(f"{n_columns - len(columns)} columns of numbers do not fit: widen the terminal, or use --csv.")
         return [table, *below]
+
+    def _notes(self) -> list[str]:
+        """Return what stands below the table of values: how many are not shown, and what the log-odds mean."""
+        first, second = (shorten(self.classes[c]) for c in self.pair)
+        n_more = self.learnt.n_values - len(self._lines())
+        meaning = f"log-odds of {first} against {second}; {self._smoothing()}"
+        return [f"and {n_more:,} more", meaning] if n_more > 0 else [meaning]
 
     def _smoothing(self) -> str:
         """Return how a probability follows from the counts."""
