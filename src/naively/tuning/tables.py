@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 from naively._kernels.types import Floats
 from naively.families.together import TableTree, TableView, WeightedTables, count_keys
 from naively.model.calibrate import ColumnImportance
-from naively.schema.plan_tables import N_TABLES, plan_if_possible
+from naively.schema.plan_tables import plan_if_possible
 from naively.tuning.calibrate import Calibration, calibrate
 from naively.tuning.features import Features
 from naively.tuning.importance import (
@@ -41,7 +41,7 @@ from naively.tuning.solver import WEIGHT_PENALTY, Problem, standard_error_of_sum
 MIN_STANDARD_ERRORS = 2.0  # of the gain, to use tables or to weigh each of them
 MAX_IMPORTANCE_ROWS = 2048  # of the sample, whose tables are counted again without each column
 N_TRIED_TABLES = 16  # half of them take half of the time, and recognise as many models
-MAX_TRIED_ROWS, MAX_TRIED_CELLS = 2048, 2**21  # of the sample, on which tables are tried; (table, row, class)
+TRIED_ROWS, MAX_TRIED_CELLS = 1024, 2**20  # of the sample, up to twice as many if it is small; (table, row, class)
 MIN_TRIED_ROWS = 100
 TRIED_WEIGHTS = (0.5, 1.0, 2.0, 4.0)  # of the mean evidence of all tables
 
@@ -123,10 +123,10 @@ def expected_gain(scorer: LooScorer, rows: TableRows) -> tuple[float, ...]:
     `choose_tables` is usually larger. It is in nats per row, with a 95 % interval. The one weight of the tables is
     chosen for each fold by the other folds.
     """
-    n_rows = min(MAX_TRIED_ROWS, MAX_TRIED_CELLS // (N_TABLES * len(scorer.model.classes)))
+    n_rows = min(TRIED_ROWS, MAX_TRIED_CELLS // (N_TRIED_TABLES * len(scorer.model.classes)))
     if scorer.leaves_groups_out or n_rows < MIN_TRIED_ROWS:
         return ()
-    step = -(-int(scorer.is_usable.sum()) // n_rows)
+    step = max(1, int(scorer.is_usable.sum()) // n_rows)
     usable, keep = np.flatnonzero(scorer.is_usable)[::step], np.flatnonzero(rows.kind % step == 0)
     table = scorer.sample.table.take(usable)
     plan = plan_if_possible(scorer.model.schema, table, scorer.model.chosen.left_out, N_TRIED_TABLES)
