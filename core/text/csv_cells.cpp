@@ -37,12 +37,12 @@ std::size_t take_digits(const char*& p, const char* end) {
   return static_cast<std::size_t>(p - start);
 }
 
-// Takes a fraction from its point on; `follows_zero`: it is that of 0.
+// Takes a fraction from its point on. `follows_zero`: it stands after 0, so its leading zeros are no digits.
 bool take_fraction(const char*& p, const char* end, bool follows_zero) {
   constexpr std::size_t kMaxDigits = 17;
   const char* const start = ++p;
   const std::size_t n = take_digits(p, end);
-  if (n == 0 || n <= kMaxDigits) return n > 0;
+  if (n <= kMaxDigits) return n > 0;
   return follows_zero && *start == '0' &&
          static_cast<std::size_t>(p - std::find_if(start, p, [](char digit) { return digit != '0'; })) <= kMaxDigits;
 }

@@ -130,16 +130,16 @@ def test_partial_dependence_of_a_category() -> None:
 
 @pytest.mark.parametrize("kind", [sp.csr_matrix, sp.csc_array, sp.coo_matrix])
 @pytest.mark.parametrize("name", ["MultinomialNB", "ComplementNB", "BernoulliNB"])
-def test_entries_that_are_stored_in_parts_are_added_up(name: str, kind: Any) -> None:
+def test_duplicate_entries_are_added_up(name: str, kind: Any) -> None:
     values, columns = np.array([1.0, 2.0, 3.0, 1.0, 1.0]), np.array([0, 0, 1, 2, 2])
     by_rows = sp.csr_matrix((values, columns, np.array([0, 3, 5])), shape=(2, 3))
     places = np.array([0, 0, 0, 1, 1]), columns
     stored: Any = by_rows if kind is sp.csr_matrix else kind((values, places), shape=(2, 3))
-    n_stored, whole = stored.nnz, by_rows.toarray()
-    ours, expected = (getattr(naively, name)().fit(x, ["a", "b"]) for x in (stored, whole))
+    n_stored, dense = stored.nnz, by_rows.toarray()
+    ours, expected = (getattr(naively, name)().fit(x, ["a", "b"]) for x in (stored, dense))
     assert stored.nnz == n_stored
     np.testing.assert_array_equal(ours.feature_log_prob_, expected.feature_log_prob_)
-    for x in (stored, whole):
-        np.testing.assert_allclose(ours.predict_proba(x), expected.predict_proba(whole), rtol=1e-14)
+    for x in (stored, dense):
+        np.testing.assert_allclose(ours.predict_proba(x), expected.predict_proba(dense), rtol=1e-14)
     ours.partial_fit(stored, ["a", "b"])
-    np.testing.assert_array_equal(ours.feature_log_prob_, expected.partial_fit(whole, ["a", "b"]).feature_log_prob_)
+    np.testing.assert_array_equal(ours.feature_log_prob_, expected.partial_fit(dense, ["a", "b"]).feature_log_prob_)

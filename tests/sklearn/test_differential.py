@@ -680,7 +680,7 @@ def check_attributes_on_demand() -> None:
         assert "class_count_" not in vars(ours)
 
 
-def check_parts_of_entries() -> None:
+def check_duplicate_entries() -> None:
     stored = sparse.csr_matrix((np.ones(3), np.array([0, 0, 1]), np.array([0, 2, 3])), shape=(2, 2))
     counts = [module.BernoulliNB().fit(stored, [0, 1]).feature_count_.tolist() for module in (peer, naively)]
     assert counts == [[[2.0, 0.0], [0.0, 1.0]], [[1.0, 0.0], [0.0, 1.0]]]
@@ -699,7 +699,7 @@ CHECKS = {
     "`partial_fit` with a label not among `classes`": check_unknown_labels,
     "`partial_fit` with a class twice in `classes`": check_repeated_classes,
     "labels of mixed types, `alpha` of strings": check_mixed_types,
-    "`BernoulliNB`, a sparse entry that is stored in parts": check_parts_of_entries,
+    "`BernoulliNB`, a sparse matrix with duplicate entries": check_duplicate_entries,
     "fitted attributes": check_attributes_on_demand,
     "array API input": check_array_api,
 }

@@ -275,7 +275,7 @@ class NumberKinds(NamedTuple):
     are_integers: bool = True
     are_numbers: bool = True
 
-    def and_also(self, more: NumberKinds) -> NumberKinds:
+    def combined_with(self, more: NumberKinds) -> NumberKinds:
         """Return what these cells and others are together."""
         return NumberKinds(
             self.has_values or more.has_values,

@@ -21,7 +21,7 @@ from naively.data.names import Numbered, unique_names
 from naively.data.plain import CellValue
 from naively.data.table import ColumnTable, MatrixTable, Table
 from naively.data.values import is_missing, is_single
-from naively.data.views import Piece, whole_entries
+from naively.data.views import Piece, without_duplicates
 from naively.errors import InputError
 
 TableLike = Any  # anything that `read` takes; where files and batches are read, also paths and iterators of batches
@@ -177,7 +177,7 @@ def _canonical(X: Piece) -> Piece:
     _check_dimensions(X)
     if X.dtype.kind not in "fiub":
         raise InputError(f"a sparse matrix of type {X.dtype} cannot be counted: use numbers or booleans.")
-    return whole_entries(as_core_type(X if X.format in ("csr", "csc") else X.tocsr()))
+    return without_duplicates(as_core_type(X if X.format in ("csr", "csc") else X.tocsr()))
 
 
 def _check_dimensions(x: Piece) -> None:

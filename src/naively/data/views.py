@@ -26,13 +26,13 @@ def is_sparse(piece: Piece) -> bool:
     return not isinstance(piece, np.ndarray)
 
 
-def whole_entries(matrix: Piece) -> Piece:
-    """Return a CSR or CSC matrix in which no entry is stored in parts; the matrix itself is not changed."""
+def without_duplicates(matrix: Piece) -> Piece:
+    """Return a CSR or CSC matrix whose duplicate entries are added up; the matrix itself is not changed."""
     if matrix.has_canonical_format:
         return matrix
-    whole = matrix.copy()
-    whole.sum_duplicates()
-    return whole
+    summed = matrix.copy()
+    summed.sum_duplicates()
+    return summed
 
 
 def place_columns(pieces: Sequence[Piece], start: int = 0) -> Iterator[tuple[slice, Piece]]:

@@ -57,7 +57,7 @@ DATE_STEPS = (  # unit of a calendar, its seconds, and how many of them are a ro
     ("M", 2_629_746, (1, 3, 6)),
     ("Y", 31_556_952, (1, 2, 5, 10, 20, 50, 100, 1_000, 10_000)),
 )
-COLUMNS_ALONE = "The model also reads columns together. No scale shows that: these are the columns alone."
+COLUMNS_ALONE = "The model also reads columns together. Scales cannot show that: these are for the columns alone."
 TAIL = 0.0062  # probability beyond each end of an axis: that beyond 2.5 standard deviations
 
 

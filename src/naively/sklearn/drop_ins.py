@@ -16,7 +16,7 @@ from naively._kernels.types import Array, Codes32, Floats, Wholes
 from naively.data.names import Names
 from naively.data.read import TableLike
 from naively.data.table import MatrixTable
-from naively.data.views import is_sparse, whole_entries
+from naively.data.views import is_sparse, without_duplicates
 from naively.errors import InputError, warn_user
 from naively.families import Bernoulli, Categorical, Complement, Family, Gaussian, Multinomial
 from naively.model.model import Model
@@ -405,7 +405,7 @@ class BernoulliNB(_TokenNB):
         if is_sparse(checked) and self.binarize < 0:
             raise ValueError("Cannot binarize a sparse matrix with threshold < 0")
         if is_sparse(checked):
-            return whole_entries(checked)  # counting and scoring binarize it, and refuse missing values
+            return without_duplicates(checked)  # counting and scoring binarize it, and refuse missing values
         if not np.isfinite(checked).all():
             validate_data(self, X, accept_sparse="csr", reset=False)
         return checked > self.binarize

@@ -18,7 +18,7 @@ import numpy as np
 from naively._kernels.cells import Cells, Counted, count_csc, count_csr, count_dense, merge_cells, renumber_cells
 from naively._kernels.types import Array, Bools, Codes32, Floats, Index, Wholes
 from naively.data.names import Names, Numbered, positions_of
-from naively.data.views import Numbers, Piece, RefusedEntryError, is_sparse, whole_entries
+from naively.data.views import Numbers, Piece, RefusedEntryError, is_sparse, without_duplicates
 from naively.statistics.arrays import NegativeCountError, require
 from naively.statistics.base import PLAN, CountPlan, Description, Statistic
 from naively.statistics.cells import (
@@ -236,11 +236,11 @@ def _count_piece(piece: Piece, label: Codes32, weight: Floats | None, n_classes:
         return count_dense(piece, label, weight, n_classes)
     try:
         return _count_sparse(piece, label, weight, n_classes, above)
-    except ValueError:  # the drop-ins take matrices as they are, also with an entry that is stored in parts
-        whole = whole_entries(piece)
-        if whole is piece:
+    except ValueError:  # the drop-ins take matrices as they are, also with duplicate entries
+        summed = without_duplicates(piece)
+        if summed is piece:
             raise
-        return _count_sparse(whole, label, weight, n_classes, above)
+        return _count_sparse(summed, label, weight, n_classes, above)
 
 
 def _count_sparse(piece: Piece, label: Codes32, weight: Floats | None, n_classes: int, above: float | None) -> Counted:

@@ -70,7 +70,7 @@ class Cells:
         chunks = getattr(column, "chunks", [column])
         kinds = NumberKinds()
         for chunk in chunks:
-            kinds = kinds.and_also(number_kinds(ArrowStrings("", chunk).texts(), self.missing_values))
+            kinds = kinds.combined_with(number_kinds(ArrowStrings("", chunk).texts(), self.missing_values))
         return kinds
 
     def with_points(self, column: ArrowColumn) -> ArrowColumn:

@@ -311,7 +311,7 @@ def _write_parquet_of_cells(
             writer.write_table(table)
             for name, kind in kinds.items():
                 if kind.are_integers or kind.are_numbers:
-                    kinds[name] = kind.and_also(how.number_kinds(table[name]))
+                    kinds[name] = kind.combined_with(how.number_kinds(table[name]))
         assert writer is not None  # there is a first table
         writer.close()
         spool.seek(0)
