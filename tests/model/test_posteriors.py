@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from tests.support.strategies import Rows, rows
 
 import naively as nb
+from naively.model.decide import log_odds_against, log_odds_of_row
 
 MAX_FLOAT = sys.float_info.max
 TINY_NUMBERS = [5e-324, 1e-310, sys.float_info.min, 1e-160]
@@ -118,3 +119,12 @@ def test_a_model_without_rows_predicts_the_uniform_prior() -> None:
     assert empty.class_counts.tolist() == [0.0, 0.0]
     np.testing.assert_allclose(empty.posterior(rows), 0.5)
     np.testing.assert_array_equal((empty + model).posterior(rows), model.posterior(rows))
+
+
+LOGS = st.one_of(st.floats(-700, 0), st.just(-np.inf))
+
+
+@given(posterior=st.lists(LOGS, min_size=3, max_size=3), prior=st.lists(LOGS, min_size=3, max_size=3))
+def test_log_odds_of_one_row_are_those_of_many(posterior: list[float], prior: list[float]) -> None:
+    [expected] = log_odds_against(np.array([posterior]), np.array(prior), 2, 0)
+    assert log_odds_of_row(posterior, prior, 2, 0) == expected

@@ -32,12 +32,13 @@ from naively.errors import InputError
 from naively.explanation.counterfactual import Counterfactual, find_counterfactuals
 from naively.explanation.explanation import Contribution, Explanation, Others, group_others
 from naively.explanation.together import together_of
-from naively.families.evidence import Pair, Pieces, RowView, Term, intervals_of
+from naively.families.evidence import Alternative, Pair, Pieces, RowView, Term, intervals_of
+from naively.families.together import TableView
 from naively.model.count import View, views_of
 from naively.model.counted import counted_classes
-from naively.model.decide import log_odds_against, position_of
+from naively.model.decide import log_odds_of_row, position_of
 from naively.model.model import Model
-from naively.model.score import read_rows, score_rows, warn_of_impossible_rows
+from naively.model.score import ScoredViews, read_rows, score, warn_of_impossible_rows
 from naively.model.without_row import without_counted_row
 from naively.schema.schema import Block
 from naively.statistics import Statistic
@@ -45,7 +46,7 @@ from naively.statistics import Statistic
 ROWS_AT_A_TIME = 256  # whose alternatives and intervals are computed together
 
 Cache = dict[Hashable, object]  # what a family computes once for a block
-_CACHES: WeakKeyDictionary[Model, list[Cache]] = WeakKeyDictionary()  # of each block, while the model lives
+_BLOCKS: WeakKeyDictionary[Model, list[WeighedBlock]] = WeakKeyDictionary()  # while the model lives
 
 
 def explain(
@@ -82,49 +83,63 @@ def _explain_rows(
     model: Model, table: Table, of: Label | None, against: Label | None, top: int | None, changes: bool
 ) -> list[Explanation]:
     """Explain rows by a model as it is."""
-    before_floor, log_posterior = _log_posteriors(model, table)
-    tables = model.weighted_blocks.tables
-    table_view = None if tables is None else tables.view(table)
-    views = views_of(table, model.chosen.schema)
+    scored = ScoredViews.of(table, model.weighted_blocks)
+    is_as_chosen = model.weighted_blocks.schema.blocks == model.chosen.schema.blocks
+    views = scored.blocks if is_as_chosen else views_of(table, model.chosen.schema)
+    before_floor, log_posterior = _log_posteriors(model, scored, table.n_rows)
     blocks = explained_blocks(model, views, table.n_rows)
-    columns = [block for block in blocks if not block.block.part]
     explanations: list[Explanation] = []
     for start in range(0, table.n_rows, ROWS_AT_A_TIME):
         rows = range(start, min(start + ROWS_AT_A_TIME, table.n_rows))
-        orders = np.argsort(-before_floor[rows.start : rows.stop], axis=1, kind="stable").tolist()
+        logs = before_floor[rows.start : rows.stop], log_posterior[rows.start : rows.stop]
+        scores = list(map(_Scores, rows, *(logs_of_rows.tolist() for logs_of_rows in logs), np.exp(logs[1]).tolist()))
+        row_views = [[block.row(i) for block in blocks] for i in rows]
         counterfactuals: list[Counterfactual | None] = [None] * len(rows)
-        if changes:
-            candidates = [
-                [a for b in columns for a in b.block.family.alternatives(b.row(row), b.parameters, order[1])]
-                if len(order) > 1
-                else []
-                for row, order in zip(rows, orders, strict=True)
-            ]
+        if changes and len(model.classes) > 1:
+            parts = zip(row_views, scores, strict=True)
+            candidates = [_alternatives(blocks, views_of_row, of_row.order[1]) for views_of_row, of_row in parts]
             counterfactuals = find_counterfactuals(model, table, views, rows, before_floor, candidates)
         drafts = [
-            _Draft.of(model, blocks, row, log_posterior[row], class_pair(model, of, against, order), top)
-            for row, order in zip(rows, orders, strict=True)
+            _Draft.of(model, blocks, views_of_row, of_row, class_pair(model, of, against, of_row.order), top)
+            for views_of_row, of_row in zip(row_views, scores, strict=True)
         ]
         intervals = iter(intervals_of([line.term for draft in drafts for line in draft.shown]))
-        for row, draft, counterfactual in zip(rows, drafts, counterfactuals, strict=True):
-            explanation = draft.finish(model, log_posterior[row], before_floor[row], counterfactual, intervals)
-            if tables is not None and table_view is not None and not draft.is_impossible:
-                together = together_of(model, tables, table_view.rows(row, row + 1), draft.pair)
-                contributions = tuple(
-                    replace(c, note="only together") if c.note == "not used" and c.column in together.by_column else c
-                    for c in explanation.contributions
-                )
-                explanation = replace(explanation, contributions=contributions, together=together)
+        for draft, counterfactual in zip(drafts, counterfactuals, strict=True):
+            explanation = draft.finish(model, counterfactual, intervals)
+            if scored.tables is not None and not draft.is_impossible:
+                explanation = _with_together(model, explanation, scored.tables, draft)
             explanations.append(explanation)
     return explanations
 
 
+def _alternatives(blocks: Sequence[ExplainedBlock], rows: Sequence[RowView], rival: int) -> list[Alternative]:
+    """Return the changes to a row, given by its part in each block, that might change the prediction to a rival."""
+    return [
+        alternative
+        for block, row in zip(blocks, rows, strict=True)
+        if not block.block.part
+        for alternative in block.block.family.alternatives(row, block.weighed.parameters, rival)
+    ]
+
+
+def _with_together(model: Model, explanation: Explanation, view: TableView, draft: _Draft) -> Explanation:
+    """Add what columns say together to an explanation."""
+    tables, i = model.weighted_blocks.tables, draft.scores.row
+    assert tables is not None  # there is a view of them
+    together = together_of(model, tables, view.rows(i, i + 1), draft.pair)
+    contributions = tuple(
+        replace(c, note="only together") if c.note == "not used" and c.column in together.by_column else c
+        for c in explanation.contributions
+    )
+    return replace(explanation, contributions=contributions, together=together)
+
+
 @on_own_threads
-def _log_posteriors(model: Model, table: Table) -> tuple[Floats, Floats]:
+def _log_posteriors(model: Model, views: ScoredViews, n_rows: int) -> tuple[Floats, Floats]:
     """Return the log posteriors before the floor of the tuning, and with it."""
-    scores = score_rows(model, table, model.weighted_blocks)
+    scores = score(model.weighted_blocks, views, model.log_prior, n_rows)
     before_floor = scores.copy()
-    warn_of_impossible_rows(normalise(before_floor, model.log_prior, 0), table.n_rows)
+    warn_of_impossible_rows(normalise(before_floor, model.log_prior, 0), n_rows)
     if model.floor:
         normalise(scores, model.log_prior, 0, model.floor)
     return before_floor, scores if model.floor else before_floor
@@ -135,11 +150,17 @@ def scored_blocks(model: Model) -> list[tuple[Block, Statistic, Any]]:
     return list(zip(model.chosen.schema.blocks, model.chosen.statistics, model.parameters, strict=True))
 
 
+def weighed_blocks(model: Model) -> list[WeighedBlock]:
+    """Return the scored blocks with their weights; what families compute for rows of the model stays with them."""
+    blocks = _BLOCKS.get(model)
+    if blocks is None:
+        blocks = _BLOCKS[model] = [WeighedBlock.of(model, *block) for block in scored_blocks(model)]
+    return blocks
+
+
 def explained_blocks(model: Model, views: Sequence[View], n_rows: int) -> list[ExplainedBlock]:
     """Return the scored blocks with rows; what families computed for earlier rows of the model is used again."""
-    caches = _CACHES.setdefault(model, [{} for _ in views])
-    blocks = zip(scored_blocks(model), views, caches, strict=True)
-    return [ExplainedBlock.of(model, *block, view, cache, n_rows) for block, view, cache in blocks]
+    return [ExplainedBlock.of(block, view, n_rows) for block, view in zip(weighed_blocks(model), views, strict=True)]
 
 
 def class_pair(model: Model, of: Label | None, against: Label | None, order: Iterable[int]) -> Pair:
@@ -158,69 +179,90 @@ def class_pair(model: Model, of: Label | None, against: Label | None, order: Ite
 
 
 @dataclass(frozen=True, eq=False)
-class ExplainedBlock:
-    """A block of a model with the rows to be explained, and its weights under the tuning.
+class WeighedBlock:
+    """A block of a model with its weights under the tuning: one of each column, or one that the columns share.
 
-    `weight` is that of each column. Families whose columns share a weight have `factor` instead: one weight, or one
-    for each row if it depends on the length.
+    `weight` is None without a tuning. `cache` holds what the family computes once for all rows.
     """
 
     block: Block
     statistic: Statistic
     parameters: Any
-    view: View
     classes: Classes
     weight: Floats | None = None
-    factor: Floats | None = None
+    exponent: float = 0.0
     cache: Cache = field(default_factory=dict)
 
     @classmethod
-    def of(
-        cls,
-        model: Model,
-        block: Block,
-        statistic: Statistic,
-        parameters: Any,
-        view: View,
-        cache: Cache,
-        n_rows: int,
-    ) -> ExplainedBlock:
+    def of(cls, model: Model, block: Block, statistic: Statistic, parameters: Any) -> WeighedBlock:
         """Look up the weights of a block."""
-        block_of_rows = cls(block, statistic, parameters, view, model.classes, cache=cache)
+        weighed = cls(block, statistic, parameters, model.classes)
         if model.tuning is None or not len(block.names):
-            return block_of_rows
-        weight, exponent = model.tuning.weight(block), model.tuning.exponent(block)
-        if not (block.family.joint or block.family.own_block):
-            return replace(block_of_rows, weight=weight)
-        factor = weight[:1]
-        if exponent:
-            scores, length = np.zeros((n_rows, len(model.classes))), np.zeros(n_rows)
-            block.family.log_likelihood(view, parameters, scores, length)
-            factor = factor * np.maximum(length, 1.0) ** -exponent
-        return replace(block_of_rows, factor=factor)
+            return weighed
+        return replace(weighed, weight=model.tuning.weight(block), exponent=model.tuning.exponent(block))
+
+    @cached_property
+    def shares_weight(self) -> bool:
+        """Whether the columns share one weight, which may depend on the length of a row."""
+        return self.weight is not None and (self.block.family.joint or self.block.family.own_block)
 
     @cached_property
     def weight_of(self) -> dict[str, float]:
-        """The weight of each column by its name."""
-        return {} if self.weight is None else dict(zip(self.block.names, self.weight.tolist(), strict=True))
+        """The weight of each column by its name; empty if it is 1, or shared."""
+        if self.weight is None or self.shares_weight:
+            return {}
+        return dict(zip(self.block.names, self.weight.tolist(), strict=True))
+
+
+@dataclass(frozen=True, eq=False)
+class ExplainedBlock:
+    """A block of a model with the rows to be explained.
+
+    `factor` is the weight that all columns share: one number, or one for each row if it depends on the length. It is
+    None if each column has its own weight.
+    """
+
+    weighed: WeighedBlock
+    view: View
+    factor: Floats | None = None
+
+    @classmethod
+    def of(cls, weighed: WeighedBlock, view: View, n_rows: int) -> ExplainedBlock:
+        """Compute the weight that the columns share."""
+        if weighed.weight is None or not weighed.shares_weight:
+            return cls(weighed, view)
+        factor = weighed.weight[:1]
+        if weighed.exponent:
+            scores, length = np.zeros((n_rows, len(weighed.classes))), np.zeros(n_rows)
+            weighed.block.family.log_likelihood(view, weighed.parameters, scores, length)
+            factor = factor * np.maximum(length, 1.0) ** -weighed.exponent
+        return cls(weighed, view, factor)
+
+    @property
+    def block(self) -> Block:
+        """The block of the schema."""
+        return self.weighed.block
 
     def row(self, i: int) -> RowView:
         """Return one row for the family."""
-        x = self.view.rows(i, i + 1)
-        return RowView(x, self.block.names, self.block.kinds, self.classes, self.weight, self.cache)
+        weighed, x = self.weighed, self.view.rows(i, i + 1)
+        weight = None if weighed.shares_weight else weighed.weight
+        return RowView(x, weighed.block.names, weighed.block.kinds, weighed.classes, weight, weighed.cache)
 
-    def lines(self, i: int, pair: Pair) -> tuple[list[Line], Pieces | None]:
-        """Return the terms of a row with their weights, and the pieces of its text."""
-        row, family = self.row(i), self.block.family
-        terms = family.terms(row, self.statistic, self.parameters, pair)
+    def lines(self, row: RowView, i: int, pair: Pair) -> tuple[list[Line], Pieces | None]:
+        """Return the terms of a row, which has the position i, with their weights, and the pieces of its text."""
+        family = self.block.family
+        terms = family.terms(row, self.weighed.statistic, self.weighed.parameters, pair)
         if self.factor is not None:
             factor = float(self.factor[i if len(self.factor) > 1 else 0])
             lines = [Line.of(term, factor) for term in terms]
         else:
-            weight_of = self.weight_of
+            weight_of = self.weighed.weight_of
             lines = [Line.of(term, weight_of.get(term.column, 1.0)) for term in terms]
+        if not family.own_block:
+            return lines, None
         weighted = {line.term.value: line.log_odds for line in lines if line.term.value is not None}
-        return lines, family.pieces(row, terms, weighted) if family.own_block else None
+        return lines, family.pieces(row, terms, weighted)
 
 
 class Line(NamedTuple):
@@ -236,13 +278,16 @@ class Line(NamedTuple):
         of, against = term.scores
         return cls(term, weight, 0.0 if weight == 0.0 or of == against else weight * (of - against))
 
-    def is_impossible(self, side: int) -> bool:
-        """Return whether the row is impossible in a class by this term alone."""
-        return self.weight != 0.0 and self.term.scores[side] == -math.inf
+    @property
+    def excludes_class(self) -> bool:
+        """Whether the row is impossible in one of the classes, or both, by this term alone."""
+        return -math.inf in self.term.scores and self.weight != 0.0
 
 
 def _without_repeated_missing(lines: list[Line]) -> list[Line]:
     """Return lines without those of a missing value whose column has another line, such as that it has no value."""
+    if not any(line.term.note == "missing" for line in lines):
+        return lines
     n_lines = Counter(line.term.column for line in lines)
     remaining = []
     for line in lines:
@@ -253,10 +298,25 @@ def _without_repeated_missing(lines: list[Line]) -> list[Line]:
     return remaining
 
 
+class _Scores(NamedTuple):
+    """The position of a row, its log posteriors before the floor and with it, and its posteriors, by class."""
+
+    row: int
+    before_floor: list[float]
+    log_posterior: list[float]
+    posterior: list[float]
+
+    @property
+    def order(self) -> list[int]:
+        """The classes, the most probable first."""
+        return sorted(range(len(self.before_floor)), key=lambda c: -self.before_floor[c])
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class _Draft:
     """The lines of one row before their intervals are known: those that are shown, and the sums of the others."""
 
+    scores: _Scores
     pair: Pair
     shown: list[Line]
     others: tuple[Others, ...]
@@ -268,16 +328,16 @@ class _Draft:
         cls,
         model: Model,
         blocks: Sequence[ExplainedBlock],
-        row: int,
-        log_posterior: Floats,
+        rows: Sequence[RowView],
+        scores: _Scores,
         pair: Pair,
         top: int | None,
     ) -> _Draft:
-        """Collect the lines of a row, the strongest first."""
+        """Collect the lines of a row, given by its part in each block, the strongest first."""
         lines: list[Line] = []
         texts: dict[str, Pieces] = {}
-        for block in blocks:
-            block_lines, pieces = block.lines(row, pair)
+        for block, row in zip(blocks, rows, strict=True):
+            block_lines, pieces = block.lines(row, scores.row, pair)
             lines += block_lines
             if pieces is not None:
                 name = block.block.names[0]
@@ -285,8 +345,9 @@ class _Draft:
         lines = _without_repeated_missing(lines)
         for name, reason in model.chosen.left_out.items():
             lines.append(Line(Term(name, None, "", note=f"not used: {reason}"), 0.0, 0.0))
+        excluding = [line.term.scores for line in lines if line.excludes_class]
         is_impossible = all(
-            model.log_prior[c] == -np.inf or any(line.is_impossible(side) for line in lines)
+            model.log_prior[c] == -np.inf or any(scores[side] == -np.inf for scores in excluding)
             for side, c in enumerate(pair)
         )
         if is_impossible:
@@ -294,38 +355,31 @@ class _Draft:
         lines.sort(key=lambda line: -abs(line.log_odds))
         n_shown = len(lines) if top is None else min(top, len(lines))
         others = group_others(((line.term.column, line.log_odds) for line in lines[n_shown:]), texts)
-        return cls(pair, lines[:n_shown], others, texts, is_impossible)
+        return cls(scores, pair, lines[:n_shown], others, texts, is_impossible)
 
     def finish(
-        self,
-        model: Model,
-        log_posterior: Floats,
-        before_floor: Floats,
-        counterfactual: Counterfactual | None,
-        intervals: Iterator[tuple[float, float]],
+        self, model: Model, counterfactual: Counterfactual | None, intervals: Iterator[tuple[float, float]]
     ) -> Explanation:
         """Return the explanation; `intervals` are those of the lines that are shown, without their weights."""
         first, second = self.pair
-        labels, log_prior = (model.classes[first], model.classes[second]), model.log_prior
-        offset = (
-            0.0
-            if self.is_impossible
-            else float(model.weighted_blocks.offset[first] - model.weighted_blocks.offset[second])
+        labels, scores = (model.classes[first], model.classes[second]), self.scores
+        offset, log_prior = model.weighted_blocks.offset.tolist(), model.log_prior.tolist()
+        total, before, prior = (
+            log_odds_of_row(logs, log_prior, first, second)
+            for logs in (scores.log_posterior, scores.before_floor, log_prior)
         )
-        total = float(log_odds_against(log_posterior[None], log_prior, first, second)[0])
-        before = float(log_odds_against(before_floor[None], log_prior, first, second)[0])
         return Explanation(
             of=labels[0],
             against=labels[1],
-            answer=model.classes[int(before_floor.argmax())],
-            prior=float(log_odds_against(log_prior[None], log_prior, first, second)[0]),
-            offset=offset,
-            contributions=tuple(_contribution(line, labels, next(intervals)) for line in self.shown),
+            answer=model.classes[scores.before_floor.index(max(scores.before_floor))],
+            prior=prior,
+            offset=0.0 if self.is_impossible else offset[first] - offset[second],
+            contributions=tuple([_contribution(line, labels, next(intervals)) for line in self.shown]),
             rest=math.fsum(group.log_odds for group in self.others),
             n_rest=sum(group.n for group in self.others),
             others=self.others,
             total=total,
-            posterior=dict(zip(model.classes, np.exp(log_posterior).tolist(), strict=True)),
+            posterior=dict(zip(model.classes, scores.posterior, strict=True)),
             counterfactual=counterfactual,
             texts=self.texts or None,
             floor=total - before if total != before else 0.0,
@@ -340,11 +394,14 @@ def _added(a: Pieces, b: Pieces) -> Pieces:
 def _contribution(line: Line, labels: tuple[Label, Label], interval: tuple[float, float]) -> Contribution:
     """Return a line as plain data."""
     term, weight, log_odds = line
-    zero_in = [str(label) for side, label in enumerate(labels) if line.is_impossible(side)]
-    low, high = (weight * end if weight else 0.0 for end in interval)
-    has_interval = math.isfinite(low) and math.isfinite(high) and not zero_in
     of, against = term.scores
-    note = term.note or ("not used" if weight == 0.0 else "")
+    low, high = interval
+    low, high = (weight * low, weight * high) if weight else (0.0, 0.0)
+    note = term.note or ("" if weight else "not used")
+    if line.excludes_class:
+        zero_in = [str(label) for label, score_of in zip(labels, term.scores, strict=True) if score_of == -math.inf]
+        note = f"impossible under {' and '.join(zero_in)}"
+    has_interval = math.isfinite(low) and math.isfinite(high) and not line.excludes_class
     return Contribution(
         column=term.column,
         value=term.value,
@@ -357,5 +414,5 @@ def _contribution(line: Line, labels: tuple[Label, Label], interval: tuple[float
         counts_against=term.counts[1],
         low=low if has_interval else None,
         high=high if has_interval else None,
-        note=f"impossible under {' and '.join(zero_in)}" if zero_in else note,
+        note=note,
     )

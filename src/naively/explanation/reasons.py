@@ -133,7 +133,7 @@ class Reasons:
         for row, pair in enumerate(zip(of.tolist(), against.tolist(), strict=True)):
             reasons = [(text, x) for text, x in zip(texts[row], numbers[row].tolist(), strict=True) if text is not None]
             for block in blocks:
-                lines, _ = block.lines(row, pair)
+                lines, _ = block.lines(block.row(row), row, pair)
                 reasons += [(f"{line.term.column}: {line.term.shown}", line.log_odds) for line in lines]
             reasons.sort(key=lambda reason: -abs(reason[1]))
             for i, (text, x) in enumerate(reasons[: self.k]):

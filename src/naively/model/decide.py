@@ -111,6 +111,14 @@ def log_odds_against(log_posterior: Floats, log_prior: Floats, of: int, against:
     return np.subtract(one, two, out=out, where=~neither)
 
 
+def log_odds_of_row(log_posterior: Sequence[float], log_prior: Sequence[float], of: int, against: int) -> float:
+    """Return the same for one row, which is faster than an array of one row."""
+    one, two = log_posterior[of], log_posterior[against]
+    if one == two == -math.inf:
+        one, two = log_prior[of], log_prior[against]
+    return 0.0 if one == two else one - two
+
+
 def by_odds(log_posterior: Floats, of: int, log_gamma: float) -> Index:
     """Return `of` or the most probable other class, by equation (1); equal odds are not enough for `of`."""
     others = log_posterior.copy()
