@@ -38,7 +38,6 @@ from naively.families.evidence import (
     WordShares,
     WordTable,
     format_value,
-    pair_of,
 )
 from naively.families.learnt import Learnt
 from naively.families.scores import ColumnScores, ValueScores
@@ -454,7 +453,7 @@ def each_column_alone(x: Numbers | Codes) -> Iterator[tuple[int, Numbers | Codes
 
 def score_each_column(family: Family[S, P], x: View, parameters: P, out: Floats) -> None:
     """Add log p(x_j | c) of each column of a single row to `out`, (column, class); one column if they are joint."""
-    if family.joint or family.own_block:
+    if family.joint or family.own_block or len(out) == 1:
         family.log_likelihood(x, parameters, out)
         return
     for place, alone in one_column_each(x):
@@ -508,7 +507,7 @@ def terms_by_column(family: Family[S, P], row: RowView, parameters: P, pair: Pai
     scores = np.zeros((n_terms, len(row.classes)))
     score_each_column(family, row.x, parameters, scores)
     terms = []
-    for j, value in enumerate(row.values()[:n_terms]):
+    for j, (value, of_classes) in enumerate(zip(row.values()[:n_terms], scores.tolist(), strict=True)):
         name = row.names[j] if n_terms == len(row.names) else ", ".join(row.names[:3])
         if value is None and n_terms == len(row.names):
             terms.append(Term.missing(name))
@@ -516,7 +515,7 @@ def terms_by_column(family: Family[S, P], row: RowView, parameters: P, pair: Pai
         plain, shown = format_value(value, row.kind(j)) if isinstance(value, float) else (value, str(value))
         if n_terms < len(row.names):
             plain, shown = None, f"{len(row.names)} columns together"
-        terms.append(Term(name, plain, shown, pair_of(scores[j, list(pair)])))
+        terms.append(Term(name, plain, shown, (of_classes[pair[0]], of_classes[pair[1]])))
     return terms
 
 

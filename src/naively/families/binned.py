@@ -22,6 +22,7 @@ Source: M. Boullé, MODL: a Bayes optimal discretization method for continuous a
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from decimal import ROUND_CEILING, ROUND_FLOOR, Context
@@ -212,24 +213,27 @@ class Binned(Family[Histogram, BinnedParameters]):
         if x != x:
             return Term.missing(name)
         value, shown = (x, str(x)) if abs(x) == np.inf else evidence.format_value(x, kind)
-        cuts = parameters.column_cuts(j)
-        if not len(cuts):
+        cuts, has_rows, table = row.cached(j, lambda: self._column(row, stats, parameters, j))
+        if not cuts:
             return Term(name, value, shown, note="same in all classes")
-        b = int(cuts.searchsorted(x, side="right"))
-        table = row.cached(j, lambda: self._tables(row, stats, parameters, j))
-        if not table.weight[b].any():
+        b = bisect_right(cuts, x)
+        if not has_rows[b]:
             return Term.unseen(name, value, shown)
         bin_name = row.cached((j, b), lambda: format_interval(shown_cuts(parameters, j, kind), b, kind))
         return table.term((name, value, f"{shown} ({bin_name})"), b, pair)
 
-    def _tables(self, row: RowView, stats: Histogram, parameters: BinnedParameters, j: int) -> ValueTables:
-        """Return the bins of a column as values."""
+    def _column(
+        self, row: RowView, stats: Histogram, parameters: BinnedParameters, j: int
+    ) -> tuple[list[float], list[bool], ValueTables]:
+        """Return the cuts of a column, which bins have rows, and the bins as values."""
         cells, bins = stats.cells, parameters.column_bins(j)
         weight = row.cached(
             "weight", lambda: kernels.bin_cells(cells, stats.n_classes, parameters.cuts, parameters.offsets)[0]
         )[bins]
-        alpha = np.broadcast_to(self.alpha * weight.any(axis=1, keepdims=True), weight.shape)
-        return ValueTables(weight, alpha, parameters.log_probability[bins])
+        has_rows = np.asarray(weight.any(axis=1))
+        alpha = np.broadcast_to(self.alpha * has_rows[:, None], weight.shape)
+        tables = ValueTables(weight, alpha, parameters.log_probability[bins])
+        return parameters.column_cuts(j).tolist(), has_rows.tolist(), tables
 
     def alternatives(self, row: RowView, parameters: BinnedParameters, rival: int) -> Iterator[Alternative]:
         """Yield the row with the nearest number of each other bin."""

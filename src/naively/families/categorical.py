@@ -22,7 +22,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property, partial
+from functools import cached_property
 from itertools import accumulate, chain, compress
 from typing import Any
 
@@ -391,22 +391,35 @@ class Categorical(Family[ValueCounts, CategoricalParameters]):
 
     def terms(self, row: RowView, stats: ValueCounts, parameters: CategoricalParameters, pair: Pair) -> list[Term]:
         """Return one term per column, with the weight of the rows of each class that have the value."""
-        columns = row.cached("counted values", lambda: [self._group(c) for c in self._counted(stats, row.classes)])
+        tables = row.cached("tables", lambda: self._tables(stats, parameters, row.classes))
         terms = []
         for j, (name, value) in enumerate(zip(row.names, row.values(), strict=True)):
-            position = None if value is None else parameters.positions[j].get(value)
-            rare = parameters.rare_of(j)
-            shown = str(value)
-            if rare is not None and position is None:
-                position, shown = len(parameters.values[j]), f"{value} (one of {rare.shown})"
             if value is None:
                 terms.append(Term.missing(name))
-            elif position is None:
-                terms.append(Term.unseen(name, value, str(value)))
-            else:
-                table = row.cached(j, partial(_value_tables, columns[0 if self.shared else j], parameters, j))
-                terms.append(table.term((name, value, shown), position, pair))
+                continue
+            position, shown = parameters.positions[j].get(value), str(value)
+            if position is not None:
+                terms.append(tables[j].term((name, value, shown), position, pair))
+                continue
+            rare = parameters.rare_of(j)
+            if rare is None:
+                terms.append(Term.unseen(name, value, shown))
+                continue
+            label = name, value, f"{shown} (one of {rare.shown})"
+            terms.append(tables[j].term(label, len(parameters.values[j]), pair))
         return terms
+
+    def _tables(self, stats: ValueCounts, parameters: CategoricalParameters, classes: Labels) -> list[ValueTables]:
+        """Return the values of each column, and its rare values together as the last one."""
+        columns = [self._group(column) for column in self._counted(stats, classes)]
+        columns *= len(stats.values) if self.shared else 1
+        tables = []
+        for j, counted in enumerate(columns):
+            log_probability, rare = parameters.log_probability[j], parameters.rare_of(j)
+            if rare is not None:
+                log_probability = np.concatenate([log_probability, rare.log_probability[None]])
+            tables.append(ValueTables(counted.weight, counted.alpha, log_probability))
+        return tables
 
     def alternatives(self, row: RowView, parameters: CategoricalParameters, rival: int) -> Iterator[Alternative]:
         """Yield the row with each other value of each column."""
@@ -449,14 +462,6 @@ class Categorical(Family[ValueCounts, CategoricalParameters]):
 
 
 Column = tuple[Values, Floats, Wholes]
-
-
-def _value_tables(counted: CountedValues, parameters: CategoricalParameters, j: int) -> ValueTables:
-    """Return the values of a column, and rare ones together as the last value."""
-    log_probability, rare = parameters.log_probability[j], parameters.rare_of(j)
-    if rare is not None:
-        log_probability = np.concatenate([log_probability, rare.log_probability[None]])
-    return ValueTables(counted.weight, counted.alpha, log_probability)
 
 
 def _sum_columns(columns: list[Column]) -> Column:

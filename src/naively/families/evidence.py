@@ -13,8 +13,9 @@ International de Statistique 5 (1938) 307–320; Abramowitz & Stegun (1964), 26.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import cache, cached_property
 from typing import NamedTuple, TypeVar, cast
 
@@ -99,6 +100,9 @@ class Term:
         return cls(column, value, shown, count=count, note="never seen in training")
 
 
+Evidence = tuple[tuple[float, float], tuple[Counts, Counts], Beta]  # scores, counts and posterior of a term
+
+
 @dataclass(frozen=True, eq=False)
 class RowView:
     """One row of a block to be explained: its values, and the names and kinds of the columns.
@@ -149,25 +153,36 @@ class RowView:
 
 def intervals_of(terms: Sequence[Term]) -> list[tuple[float, float]]:
     """Return the 95 % interval of the log-odds of each term; NaN where it is not known. Equal terms cost nothing."""
-    betas = dict.fromkeys(term.posterior for term in terms if isinstance(term.posterior, Beta))
-    spread = {beta: points for beta in betas if (points := _SPREADS.get(beta)) is not None}
-    new = [beta for beta in betas if beta not in spread]
+    betas = [term.posterior if isinstance(term.posterior, Beta) else None for term in terms]
+    spreads = [None if beta is None else _SPREADS.get(beta) for beta in betas]
+    new = [beta for beta, spread in zip(betas, spreads, strict=True) if beta is not None and spread is None]
     if new:
-        low, high = beta_spread(np.array([beta.a for beta in new]), np.array([beta.total for beta in new]))
-        factor = np.array([beta.factor for beta in new])
-        spread |= zip(new, zip((low * factor).tolist(), (high * factor).tolist(), strict=True), strict=True)
-        if len(_SPREADS) + len(new) > MAX_SPREADS:
-            _SPREADS.clear()
-        _SPREADS.update(spread)
-    intervals = []
-    for term in terms:
-        if isinstance(term.posterior, Beta):
-            low_end, high_end = spread[term.posterior]
-            intervals.append((min(low_end, term.log_odds), max(high_end, term.log_odds)))  # up to rounding
-        else:
-            half_width = float("nan") if term.posterior is None else Z * term.posterior
-            intervals.append((term.log_odds - half_width, term.log_odds + half_width))
-    return intervals
+        spread_of = _spreads_of(list(dict.fromkeys(new)))
+        spreads = [
+            spread_of[beta] if beta is not None and spread is None else spread
+            for beta, spread in zip(betas, spreads, strict=True)
+        ]
+    return [_interval(term, spread) for term, spread in zip(terms, spreads, strict=True)]
+
+
+def _interval(term: Term, spread: tuple[float, float] | None) -> tuple[float, float]:
+    """Return the interval of a term: the ends of a spread, or as many standard deviations as it takes."""
+    log_odds = term.scores[0] - term.scores[1]
+    if spread is not None:
+        return min(spread[0], log_odds), max(spread[1], log_odds)  # up to rounding
+    half_width = math.nan if term.posterior is None or isinstance(term.posterior, Beta) else Z * term.posterior
+    return log_odds - half_width, log_odds + half_width
+
+
+def _spreads_of(betas: Sequence[Beta]) -> dict[Beta, tuple[float, float]]:
+    """Return the lower and upper ends of intervals, and keep them for other rows."""
+    low, high = beta_spread(np.array([beta.a for beta in betas]), np.array([beta.total for beta in betas]))
+    factor = np.array([beta.factor for beta in betas])
+    spreads = dict(zip(betas, zip((low * factor).tolist(), (high * factor).tolist(), strict=True), strict=True))
+    if len(_SPREADS) + len(spreads) > MAX_SPREADS:
+        _SPREADS.clear()
+    _SPREADS.update(spreads)
+    return spreads
 
 
 def nonzero_entries(x: Numbers) -> tuple[Index, Index, Floats]:
@@ -472,6 +487,7 @@ class ValueTables:
     weight: Floats
     alpha: Floats
     log_probability: Floats
+    evidence: dict[tuple[int, Pair], Evidence] = field(default_factory=dict)
 
     @cached_property
     def totals(self) -> list[float]:
@@ -487,12 +503,23 @@ class ValueTables:
 
     def term(self, label: Label, position: int, pair: Pair) -> Term:
         """Return the term of the value at a position."""
+        evidence = self.evidence.get((position, pair))
+        if evidence is None:
+            evidence = self.evidence[position, pair] = self._evidence(position, pair)
+        scores, counts, posterior = evidence
+        column, value, shown = label
+        return Term(column, value, shown, scores, 1.0, counts, posterior)
+
+    def _evidence(self, position: int, pair: Pair) -> Evidence:
+        """Return the scores, the counts and the posterior of the value at a position."""
         (first, second), totals = pair, self.totals
-        weight, alpha, scores = self.weight[position], self.alpha[position], self.log_probability[position]
-        counts = tuple({"count": weight.item(c), "all": totals[c]} for c in pair)
-        a, b = ((weight.item(c) if totals[c] > 0 else float(weight.sum())) + alpha.item(c) for c in pair)
+        weight, alpha, scores = (
+            of_all[position].tolist() for of_all in (self.weight, self.alpha, self.log_probability)
+        )
+        a, b = ((weight[c] if totals[c] > 0 else float(self.weight[position].sum())) + alpha[c] for c in pair)
         posterior = Beta((a, b), (self.smoothed_totals[first], self.smoothed_totals[second]))
-        return Term(*label, (scores.item(first), scores.item(second)), 1.0, (counts[0], counts[1]), posterior)
+        of_first, of_second = ({"count": weight[c], "all": totals[c]} for c in pair)
+        return (scores[first], scores[second]), (of_first, of_second), posterior
 
 
 def with_counts(terms: Sequence[Term], counts: Sequence[Sequence[Counts]], variance: Floats) -> list[Term]:
@@ -503,7 +530,7 @@ def with_counts(terms: Sequence[Term], counts: Sequence[Sequence[Counts]], varia
     for term, first, second, sigma in zip(terms, *counts, deviation.tolist(), strict=True):
         if term.value is not None:
             note = "" if first["rows"] or second["rows"] else "never seen in these classes"
-            term = replace(term, counts=(first, second), posterior=sigma, note=note)
+            term = Term(term.column, term.value, term.shown, term.scores, term.count, (first, second), sigma, note)
         completed.append(term)
     return completed
 

@@ -219,15 +219,12 @@ class Gaussian(Family[Moments, GaussianParameters]):
         """
         assert isinstance(row.x, Numbers)
         values = dense_numbers(self.transform(row.x))[0]
-        variance, counts = np.zeros(len(values)), list[list[Counts]]()
-        for c in pair:
-            counts.append(row.cached(c, partial(_counts_of_class, stats, parameters, c)))
-            n = stats.weight[c]
-            n = n if (n > 0).all() else np.where(n > 0, n, stats.weight.sum(axis=0))
-            with np.errstate(all="ignore"):
-                squared = np.square(values - parameters.mean[c]) / parameters.variance[c]
-                variance += np.where(parameters.constant, 0.0, squared / n + np.square(squared - 1) / (2 * n))
-        return evidence.with_counts(terms_by_column(self, row, parameters, pair), counts, variance)
+        counts = [row.cached(c, partial(_counts_of_class, stats, parameters, c)) for c in pair]
+        n, mean, variance = row.cached(pair, partial(_moments_of_classes, stats, parameters, list(pair)))
+        with np.errstate(all="ignore"):
+            squared = np.square(values - mean) / variance
+            of_classes = np.where(parameters.constant, 0.0, squared / n + np.square(squared - 1) / (2 * n))
+        return evidence.with_counts(terms_by_column(self, row, parameters, pair), counts, of_classes.sum(axis=0))
 
     def learnt(
         self,
@@ -289,6 +286,15 @@ def _counts_of_class(stats: Moments, parameters: GaussianParameters, c: int) -> 
     columns = stats.weight[c], parameters.mean[c], np.sqrt(parameters.variance[c])
     rows = zip(*(column.tolist() for column in columns), strict=True)
     return [{"rows": n, "mean": mean, "deviation": deviation} for n, mean, deviation in rows]
+
+
+def _moments_of_classes(
+    stats: Moments, parameters: GaussianParameters, classes: Sequence[int]
+) -> tuple[Floats, Floats, Floats]:
+    """Return weight, mean and variance of each column, (class, column); a class without rows has the weight of all."""
+    weight = stats.weight[classes]
+    weight = np.where(weight > 0, weight, stats.weight.sum(axis=0))
+    return weight, parameters.mean[classes], parameters.variance[classes]
 
 
 def usual_range(parameters: GaussianParameters, column: int, n_deviations: float) -> tuple[float, float]:
