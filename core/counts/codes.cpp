@@ -87,11 +87,16 @@ struct WeightSum {
   double weight() const { return sum.total(); }
 };
 
+// Whether the codes are one column without steps, as columns of frames are.
+bool is_plain_column(const Codes& codes) {
+  return codes.x.p == 1 && codes.x.values.type == NumberType::kI32 && codes.x.row_step == 1;
+}
+
 // Adds rows [from, to) to a table (n_classes, slots + 1), whose last column takes missing values.
 template <class Cell>
 void add_codes(const Codes& codes, const Labels& labels, std::int64_t from, std::int64_t to, std::int64_t slots,
                Cell* table) {
-  if (codes.x.p == 1 && codes.x.values.type == NumberType::kI32 && codes.x.row_step == 1) {  // as columns of frames are
+  if (is_plain_column(codes)) {
     const auto* code = static_cast<const std::int32_t*>(codes.x.values.data);
     const auto size = static_cast<std::uint64_t>(slots);
     for (std::int64_t i = from; i < to; ++i) {
@@ -134,6 +139,18 @@ void count(const Codes& codes, const Labels& labels, double* weight, std::int64_
     }
 }
 
+// Adds table[code] to the scores of rows [from, to) of a plain column.
+void score_column(const Codes& codes, std::int64_t from, std::int64_t to, const double* table, Scores scores) {
+  const auto* code = static_cast<const std::int32_t*>(codes.x.values.data);
+  const auto size = static_cast<std::uint64_t>(codes.sizes[0]);
+  for (std::int64_t i = from; i < to; ++i) {
+    if (static_cast<std::uint64_t>(static_cast<std::int64_t>(code[i])) >= size) continue;  // missing
+    const double* terms = table + code[i] * scores.n_classes;
+    double* out = scores.out + i * scores.n_classes;
+    for (std::int64_t c = 0; c < scores.n_classes; ++c) out[c] += terms[c];
+  }
+}
+
 }  // namespace
 
 std::int64_t n_slots(const Codes& codes) {
@@ -155,10 +172,14 @@ void score_codes(const Codes& codes, const double* table, Scores scores, int n_t
   constexpr std::int64_t kTerms = 256;  // in one plain sum; compensation would make NaN of −∞
   const std::int64_t n = codes.x.n, step = std::max<std::int64_t>(1024, (n + 63) / 64);
   support::parallel_for((n + step - 1) / step, n_threads, [&](std::int64_t t) {
+    const std::int64_t to = std::min(n, (t + 1) * step);
+    if (is_plain_column(codes)) {
+      score_column(codes, t * step, to, table, scores);
+      return;
+    }
     SlotBlock block(codes, -1);
     std::vector<std::int32_t> known(codes.x.p + 1);
     std::vector<double> part(scores.n_classes);
-    const std::int64_t to = std::min(n, (t + 1) * step);
     for (std::int64_t i = t * step; i < to; i += block.rows_at_once()) {
       const std::int64_t end = std::min(to, i + block.rows_at_once());
       block.read(i, end);

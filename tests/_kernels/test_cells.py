@@ -105,12 +105,14 @@ def test_ranges_and_codes_are_the_twins(seed: int) -> None:
         out = np.ones_like(score)
         core.score_codes([x], sizes, table, out, n_jobs)
         np.testing.assert_allclose(out, score, rtol=1e-13, atol=1e-12)
-        in_pieces, by_column = np.ones_like(score), np.ones_like(score)
+        in_pieces, by_column, by_plain_column = np.ones((3, *score.shape))
         columns = [x[:, j : j + 1] for j in range(d.p)]
         core.score_codes(columns, sizes, table, in_pieces, n_jobs)
+        plain = [np.where((c >= 0) & (c < size), c, -1) for c, size in zip(columns, sizes, strict=True)]
+        core.score_codes([c.astype(np.int32) for c in plain], sizes, table, by_plain_column, n_jobs)
         for j, start in enumerate(np.cumsum([0, *sizes[:-1]]) if d.p else []):
             core.score_codes([columns[j]], sizes[j : j + 1], table[start : start + sizes[j]], by_column, n_jobs)
-        assert in_pieces.tobytes() == by_column.tobytes()
+        assert in_pieces.tobytes() == by_column.tobytes() == by_plain_column.tobytes()
 
 
 @many
