@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Mapping, Sequence
+from contextlib import suppress
 from typing import TYPE_CHECKING
 
 from naively.data.columns import MAX_EXACT_INTEGER, arrow_strings, is_string
@@ -105,13 +106,15 @@ def _convert(
     if kind == "unknown":
         return pa.nulls(len(column))
     types: Mapping[Kind, pa.DataType] = {"number": pa.float64(), "boolean": pa.bool_(), "date": pa.timestamp("us")}
-    trimmed: ArrowColumn = pc.utf8_trim_whitespace(cells.with_missing(column))
-    texts = cells.with_points(trimmed) if kind == "number" else trimmed
-    try:
+    texts = cells.with_missing(column)
+    converted = _cast(texts, types[kind])
+    if converted is None:  # there are blanks or decimal commas, which few columns have
+        trimmed: ArrowColumn = pc.utf8_trim_whitespace(texts)
+        texts = cells.with_points(trimmed) if kind == "number" else trimmed
         converted = _cast(texts, types[kind])
-    except pa.ArrowInvalid:
+    if converted is None:
         cells_once: list[CellValue] = pc.unique(texts.drop_null()).to_pylist()
-        wrong = {cell for cell in cells_once if not _can_be(cell, types[kind])}
+        wrong = {cell for cell in cells_once if _cast(pa.array([cell]), types[kind]) is None}
         rows = [row for row, cell in enumerate(texts.to_pylist()) if cell in wrong]
         reasons = {
             first_row + row: f"column {name!r} is {trimmed[row].as_py()!r}, but should be {KIND_NAMES[kind]}."
@@ -123,41 +126,33 @@ def _convert(
             if kind == "number" and cells.decimal == "." and DECIMAL_COMMA.fullmatch(trimmed[rows[0]].as_py()):
                 advice = "If it has a decimal comma, give --decimal , (in Python: Files(path, decimal=','))."
             message = f"{reason} {advice}"
-            raise OtherTypeError(message, name, "string", row) from None
+            raise OtherTypeError(message, name, "string", row)
         for row, reason in reasons.items():
             bad.cells.setdefault(row, reason)
         is_wrong = pc.is_in(texts, arrow_strings(sorted(wrong)).cast(texts.type))
-        corrected: ArrowColumn = pc.if_else(is_wrong, pa.nulls(1, texts.type)[0], texts)
-        texts, converted = corrected, _cast(corrected, types[kind])
+        texts = pc.if_else(is_wrong, pa.nulls(1, texts.type)[0], texts)
+        converted = _cast(texts, types[kind])
+        assert converted is not None  # each remaining cell can be converted
     if exact and kind == "number" and (pc.max(pc.abs(converted)).as_py() or 0.0) > MAX_EXACT_INTEGER:
         return _exact_integers(texts, converted)
     return converted
 
 
-def _cast(texts: ArrowColumn, kind: pa.DataType) -> ArrowColumn:
-    """Return strings as another type; times with a zone, such as 2020-12-31T23:59Z, are those of UTC."""
+def _cast(texts: ArrowColumn, kind: pa.DataType) -> ArrowColumn | None:
+    """Return strings as another type, None if one cannot be; times with a zone (2020-12-31T23:59Z) are those of UTC."""
     import pyarrow as pa
     import pyarrow.compute as pc
 
-    try:
+    with suppress(pa.ArrowInvalid):
         converted: ArrowColumn = pc.cast(texts, kind)
-    except pa.ArrowInvalid:
-        if not pa.types.is_timestamp(kind):
-            raise
+        return converted
+    if pa.types.is_timestamp(kind):
         at_midnight = pc.replace_substring_regex(texts, r"^(\d{4}-\d\d-\d\d)$", r"\1T00:00")
         with_zone = pc.replace_substring_regex(at_midnight, r"^(.{10}[T ][\d:.]+)$", r"\1Z")
-        converted = pc.cast(pc.cast(with_zone, pa.timestamp("us", "UTC")), kind)
-    return converted
-
-
-def _can_be(cell: str, kind: pa.DataType) -> bool:
-    import pyarrow as pa
-
-    try:
-        _cast(pa.array([cell]), kind)
-    except pa.ArrowInvalid:
-        return False
-    return True
+        with suppress(pa.ArrowInvalid):
+            in_utc: ArrowColumn = pc.cast(pc.cast(with_zone, pa.timestamp("us", "UTC")), kind)
+            return in_utc
+    return None
 
 
 def _exact_integers(cells: ArrowColumn, numbers: ArrowColumn) -> ArrowColumn:
