@@ -114,11 +114,11 @@ def predict_tables(
             results[name] = _take(classes, positions)
             if proba:
                 results |= {f"{prefix}p_{label}": arrow_array(posterior[:, c]) for c, label in enumerate(model.classes)}
-            order = np.argsort(-posterior, axis=1, kind="stable")[:, : top or 0]
-            for k in range(order.shape[1]):
-                kth = order[:, k].astype(np.int32)
-                results[f"{prefix}top_{k + 1}"] = _take(classes, kth)
-                results[f"{prefix}p_top_{k + 1}"] = arrow_array(posterior[np.arange(len(kth)), kth])
+            if top:
+                order = np.argsort(-posterior, axis=1, kind="stable").astype(np.int32)
+                for k, kth in enumerate(order.T[:top], start=1):
+                    results[f"{prefix}top_{k}"] = _take(classes, kth)
+                    results[f"{prefix}p_top_{k}"] = arrow_array(posterior[np.arange(len(kth)), kth])
             results |= {prefix + column: x for column, x in more.items()}
         earlier = [column for column in table.column_names if column in results]
         _warn_of_earlier(model, [column for column in earlier if column not in warned])
