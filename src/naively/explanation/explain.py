@@ -224,19 +224,20 @@ class ExplainedBlock:
 
     weighed: WeighedBlock
     view: View
+    n_rows: int
     factor: Floats | None = None
 
     @classmethod
     def of(cls, weighed: WeighedBlock, view: View, n_rows: int) -> ExplainedBlock:
         """Compute the weight that the columns share."""
         if weighed.weight is None or not weighed.shares_weight:
-            return cls(weighed, view)
+            return cls(weighed, view, n_rows)
         factor = weighed.weight[:1]
         if weighed.exponent:
             scores, length = np.zeros((n_rows, len(weighed.classes))), np.zeros(n_rows)
             weighed.block.family.log_likelihood(view, weighed.parameters, scores, length)
             factor = factor * np.maximum(length, 1.0) ** -weighed.exponent
-        return cls(weighed, view, factor)
+        return cls(weighed, view, n_rows, factor)
 
     @property
     def block(self) -> Block:
@@ -245,7 +246,7 @@ class ExplainedBlock:
 
     def row(self, i: int) -> RowView:
         """Return one row for the family."""
-        weighed, x = self.weighed, self.view.rows(i, i + 1)
+        weighed, x = self.weighed, self.view if self.n_rows == 1 else self.view.rows(i, i + 1)
         weight = None if weighed.shares_weight else weighed.weight
         return RowView(x, weighed.block.names, weighed.block.kinds, weighed.classes, weight, weighed.cache)
 
@@ -398,10 +399,11 @@ def _contribution(line: Line, labels: tuple[Label, Label], interval: tuple[float
     low, high = interval
     low, high = (weight * low, weight * high) if weight else (0.0, 0.0)
     note = term.note or ("" if weight else "not used")
-    if line.excludes_class:
+    excludes_class = line.excludes_class
+    if excludes_class:
         zero_in = [str(label) for label, score_of in zip(labels, term.scores, strict=True) if score_of == -math.inf]
         note = f"impossible under {' and '.join(zero_in)}"
-    has_interval = math.isfinite(low) and math.isfinite(high) and not line.excludes_class
+    has_interval = math.isfinite(low) and math.isfinite(high) and not excludes_class
     return Contribution(
         column=term.column,
         value=term.value,

@@ -132,11 +132,11 @@ def counted_classes(model: Model, table: Table) -> Wholes:
     position = np.full(table.n_rows, -1, np.int64)
     if model.row_hashes is None:
         return position
-    complete, _ = table.with_absent_columns(model.schema.names)
-    content = _content(complete, model.schema.names)
-    n_classes = np.zeros(table.n_rows, np.int64)
-    for c, of_class in enumerate(_of_classes(model.classes)):
-        is_held = model.row_hashes.are_held(content | of_class)
-        position[is_held] = c
-        n_classes += is_held
-    return np.where(n_classes == 1, position, -1)
+    if table.names != model.schema.names:
+        table, _ = table.with_absent_columns(model.schema.names)
+    content = _content(table, model.schema.names)
+    known = np.flatnonzero(content <= model.row_hashes.limit)  # most rows of a large sample are not
+    if len(known):
+        is_held = model.row_hashes.are_held(content[known, None] | _of_classes(model.classes))
+        position[known] = np.where(is_held.sum(axis=1) == 1, is_held.argmax(axis=1), -1)
+    return position
