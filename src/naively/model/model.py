@@ -183,6 +183,12 @@ class Model:
         with use_threads(self.n_jobs):
             return tuple(block.family.estimate(statistic, self.classes) for block, statistic in pairs)
 
+    @cached_property
+    def structures(self) -> tuple[Any, ...]:
+        """What the family of each chosen block chooses from all rows, such as the cuts of bins; None for most."""
+        pairs = zip(self.chosen.schema.blocks, self.chosen.statistics, strict=True)
+        return tuple(block.family.structure(statistic) for block, statistic in pairs)
+
     @property
     def floor(self) -> float:
         """How much of each posterior is shared equally by the classes: ε of `model/calibrate.py`, 0 without tuning."""

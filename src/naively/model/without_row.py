@@ -23,19 +23,20 @@ def without_counted_row(model: Model, row: Table, c: int) -> Model | None:
     label, one = np.array([c], np.int32), np.ones(1)
     leaving = Leaving(label, one, np.ones(1, np.int64))
     statistics, parameters = [], []
-    blocks = zip(model.chosen.schema.blocks, model.chosen.statistics, views_of(row, model.chosen.schema), strict=True)
+    chosen, views = model.chosen, views_of(row, model.chosen.schema)
+    blocks = zip(chosen.schema.blocks, chosen.statistics, views, model.structures, strict=True)
     try:
         class_weights = model.class_weights - ClassWeights.count(None, label, None, len(model.classes))
-        for block, statistic, view in blocks:
+        for block, statistic, view, structure in blocks:
             rest = without_row(block.family, view, statistic, leaving)
             statistics.append(rest)
-            parameters.append(block.family.estimate(rest, model.classes, block.family.structure(statistic)))
+            parameters.append(block.family.estimate(rest, model.classes, structure))
         tables = model.table_counts
         if model.schema.tables is not None and tables is not None:
             tables = tables - model.schema.tables.count(row, label, None, len(model.classes))
     except NegativeCountError:
         return None
     others = replace(model, class_weights=class_weights, row_hashes=None, table_counts=tables)
-    others.__dict__["chosen"] = replace(model.chosen, statistics=tuple(statistics))  # these would be chosen again
+    others.__dict__["chosen"] = replace(chosen, statistics=tuple(statistics))  # these would be chosen again
     others.__dict__["parameters"] = tuple(parameters)
     return others
