@@ -210,10 +210,11 @@ class Categorical(Family[ValueCounts, CategoricalParameters]):
 
     def estimate(self, stats: ValueCounts, classes: Labels, structure: None = None) -> CategoricalParameters:
         """Estimate equation (2), per column."""
+        columns = self._counted(stats, classes)
+        grouped = list(map(self._group, columns))
         fitted: list[tuple[Values, Floats, RareValues | None]] = []
-        for counted in self._counted(stats, classes):
-            cells, rare = self._group(counted), None
-            shares = log_shares(cells.weight, cells.alpha, np.zeros(1, np.intp))
+        for counted, cells, shares in zip(columns, grouped, _log_shares_of_columns(grouped), strict=True):
+            rare = None
             if cells.rare:
                 rare = RareValues(cells.rare, counted.weight[self._is_rare(counted)].sum(axis=1), shares[-1])
             fitted.append((cells.values, shares[: len(cells.values)], rare))
@@ -229,6 +230,8 @@ class Categorical(Family[ValueCounts, CategoricalParameters]):
 
     def _group(self, counted: CountedValues) -> CountedValues:
         """Return the cells of a column: its frequent values, and a last cell for the rare ones together."""
+        if not self.min_rows:
+            return counted
         is_rare = self._is_rare(counted)
         if not is_rare.any():
             return counted
@@ -248,14 +251,17 @@ class Categorical(Family[ValueCounts, CategoricalParameters]):
             for values, start in zip(stats.values, stats.offsets, strict=False)
         ]
         counted = []
-        for j, (values, *tables) in enumerate([_sum_columns(columns)] if self.shared and columns else columns):
+        for j, (values, weight, rows) in enumerate([_sum_columns(columns)] if self.shared and columns else columns):
             declared = dict.fromkeys((self.values or ()) if self.sizes is None else range(self.sizes[j]))
             known = tuple(dict.fromkeys([*values, *declared]))
-            zeros = np.zeros((len(known) - len(values), stats.n_classes), np.int64)
+            shape = len(known), stats.n_classes
             alpha = pseudo_counts(self.alpha, known, classes)
-            alpha = np.broadcast_to(alpha[:, None] if alpha.ndim == 1 else alpha, (len(known), stats.n_classes))
-            vanishes = np.array([value not in declared for value in known], dtype=np.bool_)
-            weight, rows = (np.concatenate([table, zeros]) for table in tables)
+            alpha = np.broadcast_to(alpha[:, None] if alpha.ndim == 1 else alpha, shape)
+            vanishes = np.ones(len(known), np.bool_)
+            if declared:
+                n_zeros = ((0, len(known) - len(values)), (0, 0))
+                weight, rows = np.pad(weight, n_zeros), np.pad(rows, n_zeros)
+                vanishes[:] = [value not in declared for value in known]
             counted.append(CountedValues(known, weight, rows, alpha, vanishes))
         return counted
 
@@ -462,6 +468,17 @@ class Categorical(Family[ValueCounts, CategoricalParameters]):
 
 
 Column = tuple[Values, Floats, Wholes]
+
+
+def _log_shares_of_columns(columns: Sequence[CountedValues]) -> list[Floats]:
+    """Return log θ of each column, (value, class)."""
+    with_values = [column for column in columns if len(column.weight)]
+    if not with_values:
+        return [np.zeros(column.weight.shape) for column in columns]
+    ends = np.cumsum([len(column.weight) for column in with_values])
+    weight, alpha = (np.concatenate([getattr(column, name) for column in with_values]) for name in ("weight", "alpha"))
+    shares = iter(np.split(log_shares(weight, alpha, np.append(0, ends[:-1])), ends[:-1]))
+    return [next(shares) if len(column.weight) else np.zeros(column.weight.shape) for column in columns]
 
 
 def _sum_columns(columns: list[Column]) -> Column:

@@ -8,7 +8,7 @@ The table is sparse: a value that no row of a class has, has no cell there. A va
 from __future__ import annotations
 
 from dataclasses import dataclass
-from itertools import compress, pairwise
+from itertools import accumulate, compress, pairwise
 from typing import Self
 
 import numpy as np
@@ -93,13 +93,18 @@ class ValueCounts(Statistic):
         return np.concatenate([[0], np.cumsum([len(values) for values in self.values], dtype=np.int64)])
 
     @property
+    def n_slots(self) -> int:
+        """The number of values of all columns."""
+        return sum(map(len, self.values))
+
+    @property
     def column(self) -> Index:
         """The column of each cell."""
         return np.searchsorted(self.offsets, self.cells.index, side="right") - 1
 
     def dense(self, rows: bool = False) -> Floats:
         """Return the dense (class, slot) weights, or numbers of rows."""
-        return table_of_cells(self.cells, int(self.offsets[-1]), self.cells.rows if rows else self.cells.sums[0])
+        return table_of_cells(self.cells, self.n_slots, self.cells.rows if rows else self.cells.sums[0])
 
     def __add__(self, other: Self) -> Self:
         a, b = self.aligned(other)
@@ -180,7 +185,7 @@ class ValueCounts(Statistic):
 
     def _sorted(self) -> Self:
         """Return the same counts without unused values, the others sorted in each column."""
-        used, ends = seen_tokens(self.cells.index, int(self.offsets[-1])), self.offsets.tolist()
+        used, ends = seen_tokens(self.cells.index, self.n_slots), accumulate(map(len, self.values), initial=0)
         spans = zip(self.values, pairwise(ends), strict=True)
         return self._over(tuple(in_order(tuple(compress(values, used[a:b]))) for values, (a, b) in spans))
 
