@@ -186,7 +186,7 @@ class Bernoulli(TokenFamily):
         yield from super().alternatives(row, parameters, rival)
         if len(row.names) <= MAX_COLUMNS_LISTED:
             for j in np.setdiff1d(np.arange(len(row.names)), row.nonzero()[0]).tolist():
-                yield evidence.number_alternative(row, j, 0.0, 1.0)
+                yield from evidence.other_numbers_of(row, j, 0.0, [1.0])
 
     def frequent_words(
         self, stats: TokenCounts, parameters: TokenParameters, names: Sequence[str], min_count: float

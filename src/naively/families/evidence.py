@@ -228,13 +228,14 @@ def short_number(number: float, kind: Kind) -> float:
     return number if kind == "date" else float(f"{number:.4g}")
 
 
-def number_alternative(row: RowView, column: int, number: float, other: float) -> Alternative:
-    """Return another number for a column of a row; in place of a day, another day."""
-    kind = row.kind(column)
-    if kind == "date" and number % SECONDS_OF_A_DAY == 0:
-        other = float(round(other / SECONDS_OF_A_DAY) * SECONDS_OF_A_DAY)
-    before, after = format_value(number, kind)[0], format_value(other, kind)[0]
-    return Alternative(row.names[column], before, after, float(other) if kind == "date" else after)
+def other_numbers_of(row: RowView, column: int, number: float, others: Iterable[float]) -> Iterator[Alternative]:
+    """Yield other numbers for a column of a row; in place of a day, another day."""
+    name, kind, before = row.names[column], row.kind(column), format_value(number, row.kind(column))[0]
+    is_day = kind == "date" and number % SECONDS_OF_A_DAY == 0
+    for given in others:
+        other = float(round(given / SECONDS_OF_A_DAY) * SECONDS_OF_A_DAY) if is_day else given
+        after = format_value(other, kind)[0]
+        yield Alternative(name, before, after, float(other) if kind == "date" else after)
 
 
 def number_alternatives(row: RowView, other_numbers: Callable[[int, float], Iterable[float]]) -> Iterator[Alternative]:
@@ -243,8 +244,8 @@ def number_alternatives(row: RowView, other_numbers: Callable[[int, float], Iter
         if not abs(x) < np.inf:
             continue
         is_boolean = row.kind(j) == "boolean"
-        for other in [1.0 - x] if is_boolean and x in (0.0, 1.0) else [] if is_boolean else other_numbers(j, x):
-            alternative = number_alternative(row, j, x, other)
+        others = [1.0 - x] if is_boolean and x in (0.0, 1.0) else [] if is_boolean else other_numbers(j, x)
+        for alternative in other_numbers_of(row, j, x, others):
             if alternative.before != alternative.after:
                 yield alternative
 
@@ -490,15 +491,14 @@ class ValueTables:
     evidence: dict[tuple[int, Pair], Evidence] = field(default_factory=dict)
 
     @cached_property
-    def totals(self) -> list[float]:
+    def totals(self) -> Floats:
         """The weight of all values in each class."""
-        return cast("list[float]", self.weight.sum(axis=0).tolist())
+        return np.asarray(self.weight.sum(axis=0))
 
     @cached_property
     def smoothed_totals(self) -> list[float]:
         """The same with pseudo-counts; a class without values has the weight of all classes."""
-        totals = self.weight.sum(axis=0)
-        smoothed = np.where(totals > 0, totals, totals.sum()) + self.alpha.sum(axis=0)
+        smoothed = np.where(self.totals > 0, self.totals, self.totals.sum()) + self.alpha.sum(axis=0)
         return cast("list[float]", smoothed.tolist())
 
     def term(self, label: Label, position: int, pair: Pair) -> Term:
@@ -512,7 +512,7 @@ class ValueTables:
 
     def _evidence(self, position: int, pair: Pair) -> Evidence:
         """Return the scores, the counts and the posterior of the value at a position."""
-        (first, second), totals = pair, self.totals
+        (first, second), totals = pair, self.totals.tolist()
         weight, alpha, scores = (
             of_all[position].tolist() for of_all in (self.weight, self.alpha, self.log_probability)
         )

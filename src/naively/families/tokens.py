@@ -179,7 +179,7 @@ class TokenFamily(WordFamily[TokenCounts, TokenParameters]):
         """Yield the row without each of its tokens."""
         for token, number in zip(*(array.tolist() for array in row.nonzero()), strict=True):
             if number == number:
-                yield evidence.number_alternative(row, token, number, 0.0)
+                yield from evidence.other_numbers_of(row, token, number, [0.0])
 
 
 def linear_part(form: LogLinear, features: Iterable[Feature], tokens: Index | slice, pair: Pair) -> LinearPart:

@@ -7,7 +7,7 @@ The table is sparse: a value that no row of a class has, has no cell there. A va
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import accumulate, compress, pairwise
 from typing import Self
 
@@ -34,6 +34,7 @@ from naively.statistics.cells import (
 from naively.statistics.class_weights import ClassWeights
 
 MAX_DENSE_CELLS = 2**22  # class × value tables up to this size are counted dense, 32 MB
+MAX_JOINED_ROWS = 64  # columns of so few rows are counted by one call, which costs more than the rows
 
 
 def in_order(values: Values | set[Value]) -> Values:
@@ -66,9 +67,11 @@ class ValueCounts(Statistic):
         """Count rows of coded values; equation (1)."""
         labels = np.ascontiguousarray(label, dtype=np.int32)
         codes = Codes.of(x)
-        parts = []
+        all_sizes, parts = codes.sizes, []
+        if len(labels) <= MAX_JOINED_ROWS and len(codes.pieces) > 1:
+            codes = replace(codes, pieces=(np.concatenate(codes.pieces, axis=1),))
         for columns, piece in codes.placed():
-            sizes = codes.sizes[columns]
+            sizes = all_sizes[columns]
             parts.append((int(sizes.sum()), _count_piece(piece, sizes, labels, weight, n_classes)))
         return cls(codes.values, join_columns(parts, n_classes))._sorted()
 
