@@ -90,8 +90,8 @@ _MODULE_OF = {
 }
 
 _SUBMODULES = {
-    "_kernels", "checks", "data", "engines", "errors", "explanation", "families", "model", "plot", "priors", "schema",
-    "server", "sklearn", "statistics",
+    "_kernels", "checks", "data", "engines", "errors", "explanation", "families", "mail", "model", "plot", "priors",
+    "schema", "server", "sklearn", "statistics",
 }  # fmt: skip
 
 

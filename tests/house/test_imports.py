@@ -26,6 +26,7 @@ import naively
         "onnx",
         "pyspark",
         "adbc_driver_manager",
+        "selectolax",
     ],
 )
 def test_not_loaded(library: str) -> None:

@@ -2,6 +2,8 @@
 
 import doctest
 import inspect
+import subprocess
+import sys
 
 import pytest
 
@@ -29,3 +31,8 @@ def test_documented(name: str) -> None:
 def test_every_family_has_an_example(family: type[naively.Family]) -> None:
     examples = doctest.DocTestFinder(recurse=False).find(family, module=inspect.getmodule(family))
     assert any(test.examples for test in examples)
+
+
+@pytest.mark.parametrize("name", ["checks", "mail", "plot", "server", "spark"])
+def test_a_folder_is_an_attribute_of_the_package(name: str) -> None:
+    assert subprocess.run([sys.executable, "-c", f"import naively; naively.{name}"], check=False).returncode == 0
