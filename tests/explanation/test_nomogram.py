@@ -155,6 +155,18 @@ def test_marks_of_dates_are_whole_days() -> None:
     assert all(len(mark) == len("2024-01-01") for mark in marks)
 
 
+def test_scales_stay_within_the_counted_numbers() -> None:
+    """A Gaussian has tails beyond them: below zero children, or one and a half of them."""
+    random = np.random.default_rng(3)
+    label = np.repeat(["a", "b"], 300)
+    X = {"children": np.minimum(random.poisson(0.5, 600) + (label == "b"), 4), "age": 0.4 + random.gamma(2, 15, 600)}
+    gaussians = nb.Tuning(families={name: nb.Gaussian() for name in X})
+    axes = {axis.column: axis for axis in make_nomogram(nb.fit(X, label, tune=False).with_tuning(gaussians)).axes}
+    assert list(axes["children"].values) == list(range(5))
+    assert axes["age"].values[0] == 0.0
+    assert axes["age"].values[-1] >= np.quantile(X["age"], 0.95)
+
+
 def test_a_model_that_reads_columns_together_says_so() -> None:
     random = np.random.default_rng(0)
     sun, dry = random.random((2, 400)) < 0.5

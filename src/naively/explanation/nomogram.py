@@ -26,6 +26,7 @@ from naively.errors import InputError
 from naively.explanation.explain import class_pair, scored_blocks
 from naively.families.base import score_column
 from naively.families.evidence import Pair, format_value
+from naively.model.counted_numbers import counted_range, integer_columns
 from naively.model.model import Model
 from naively.schema.schema import Block
 from naively.statistics import Statistic
@@ -58,6 +59,7 @@ DATE_STEPS = (  # unit of a calendar, its seconds, and how many of them are a ro
     ("Y", 31_556_952, (1, 2, 5, 10, 20, 50, 100, 1_000, 10_000)),
 )
 COLUMNS_ALONE = "The model also reads columns together. Scales cannot show that: these are for the columns alone."
+NEAR = 0.1  # of a step between round numbers: a number that is as near as this needs no mark beyond it
 TAIL = 0.0062  # probability beyond each end of an axis: that beyond 2.5 standard deviations
 
 
@@ -128,6 +130,7 @@ def make_nomogram(model: Model, of: Label | None = None, against: Label | None =
     start = model.log_prior + model.weighted_blocks.offset
     axes: list[Axis] = []
     hidden: list[str] = []
+    whole = integer_columns(model)
     for block, statistic, parameters in scored_blocks(model):
         if model.tuning is not None and model.tuning.exponent(block):
             hidden.append(f"{block.names[0]} (its weight depends on its length)")
@@ -145,7 +148,7 @@ def make_nomogram(model: Model, of: Label | None = None, against: Label | None =
             continue
         for j, column in enumerate(block.names):
             name = f"{column} present" if block.family.role == "presence" else column
-            axis = _axis(block, statistic, parameters, j, name, (first, second))
+            axis = _axis(model, block, statistic, parameters, j, name, (first, second), column in whole)
             if axis is None:
                 hidden.append(f"{name} ({block.family} has no scale)")
             else:
@@ -165,8 +168,13 @@ def order_of_classes(model: Model) -> list[int]:
     return [int(c) for c in np.argsort(-model.class_weights.rows, kind="stable")]
 
 
-def _axis(block: Block, statistic: Statistic, parameters: Any, j: int, name: str, pair: Pair) -> Axis | None:
-    """Return the axis of a column without its weight: the values of its grid, or round numbers for a scale."""
+def _axis(
+    model: Model, block: Block, statistic: Statistic, parameters: Any, j: int, name: str, pair: Pair, is_whole: bool
+) -> Axis | None:
+    """Return the axis of a column without its weight: the values of its grid, or round numbers for a scale.
+
+    A scale stays within the numbers that were counted, and has whole numbers only if these are whole.
+    """
     family, kind = block.family, block.kind(j)
     grid = family.grid(statistic, parameters, j, kind)
     if grid is None:
@@ -175,14 +183,14 @@ def _axis(block: Block, statistic: Statistic, parameters: Any, j: int, name: str
     if marks is None:
         points = np.asarray(values, dtype=np.float64)[:: max(1, len(values) // MAX_POINTS)]
         scores = score_column(family, statistic, parameters, j, points)[:, list(pair)]
-        low, high = usual_range(points, scores)
+        low, high = np.clip(usual_range(points, scores), *counted_range(model, block.names[j])).tolist()
         if family.support == "positive":
             values = np.array([float(f"{x:.2g}") for x in np.geomspace(low, high, 7)])
         elif kind == "date":
             values = round_dates(low, high)
         else:
-            values = round_numbers(low, high)
-            values = np.unique(np.round(values)) if family.support == "count" else values
+            values = round_numbers(low, high, cover=True)
+            values = np.unique(np.round(values)) if is_whole or family.support == "count" else values
         marks = tuple(format_value(x, kind)[1] for x in values.tolist())
     scores = score_column(family, statistic, parameters, j, values)
     return Axis(name, marks, tuple(values), scores[:, pair[0]] - scores[:, pair[1]])
@@ -197,16 +205,17 @@ def usual_range(points: Floats, log_density: Floats) -> tuple[float, float]:
     return float(min(low for low, _ in ends)), float(max(high for _, high in ends))
 
 
-def round_numbers(low: float, high: float) -> Floats:
-    """Return about seven round numbers between two ends.
+def round_numbers(low: float, high: float, *, cover: bool = False) -> Floats:
+    """Return about seven round numbers between two ends; with `cover` also the next ones beyond, if an end is not near.
 
-    >>> round_numbers(-0.3, 61.0).tolist()
-    [0.0, 10.0, 20.0, 30.0, 40.0, 50.0, 60.0]
+    >>> round_numbers(-0.3, 57.0).tolist(), round_numbers(-0.3, 57.0, cover=True).tolist()
+    ([0.0, 10.0, 20.0, 30.0, 40.0, 50.0], [0.0, 10.0, 20.0, 30.0, 40.0, 50.0, 60.0])
     """
     span = max(high - low, 1e-12 * max(abs(low), abs(high), 1.0))
     size = 10.0 ** math.floor(math.log10(span / 6))
     step = next(size * k for k in (1, 2, 5, 10) if span / (size * k) <= 7.5)
-    ticks = step * np.arange(math.ceil(low / step), math.floor(high / step) + 1)
+    beyond = 1 - NEAR if cover else 0.0
+    ticks = step * np.arange(math.ceil(low / step - beyond), math.floor(high / step + beyond) + 1)
     return np.array([float(f"{tick:.10g}") for tick in ticks])
 
 

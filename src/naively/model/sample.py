@@ -11,6 +11,7 @@ from naively.data.columns import MAX_EXACT_INTEGER
 from naively.data.kinds import SECONDS_OF_A_DAY, Kind
 from naively.data.labelled import Label
 from naively.errors import InputError
+from naively.model.counted_numbers import integer_columns
 from naively.model.decide import position_of
 
 if TYPE_CHECKING:
@@ -36,7 +37,7 @@ def sample(model: Model, n: int, of: Label | None = None, seed: int | None = Non
         codes = generator.choice(len(model.classes), size=n, p=probability / probability.sum())
     else:
         codes = np.full(n, position_of(of, model.classes), dtype=np.intp)
-    integer_columns = _integer_columns(model)
+    whole = integer_columns(model)
     columns: dict[str, Any] = {}
     is_present: dict[str, Array] = {}
     for block, parameters in zip(model.chosen.schema.blocks, model.parameters, strict=True):
@@ -46,7 +47,7 @@ def sample(model: Model, n: int, of: Label | None = None, seed: int | None = Non
             if block.role == "presence":
                 is_present[name] = values
             elif block.role == "value":
-                columns[name] = _arrow_array(values, block.kind(i), name in integer_columns)
+                columns[name] = _arrow_array(values, block.kind(i), name in whole)
     for name in model.schema.names:
         if name not in columns:
             columns[name] = pa.nulls(n)
@@ -55,17 +56,6 @@ def sample(model: Model, n: int, of: Label | None = None, seed: int | None = Non
     target = model.target if model.target not in columns else f"{model.target}_"
     classes = pa.array([model.classes[code] for code in codes.tolist()])
     return pa.table([*(columns[name] for name in model.schema.names), classes], names=[*model.schema.names, target])
-
-
-def _integer_columns(model: Model) -> set[str]:
-    """Return the columns of which all numbers that were counted are whole, or all dates are days."""
-    names: set[str] = set()
-    for block, statistic in zip(model.schema.blocks, model.statistics, strict=True):
-        numbers, days = statistic.multiples_of(1), statistic.multiples_of(SECONDS_OF_A_DAY)
-        if numbers is not None and days is not None:
-            is_whole = [days[i] if block.kind(i) == "date" else numbers[i] for i in range(len(block.names))]
-            names.update(name for name, yes in zip(block.names, is_whole, strict=True) if yes)
-    return names
 
 
 def _arrow_array(values: Array, kind: Kind, is_whole: bool) -> Any:

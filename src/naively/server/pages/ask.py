@@ -11,6 +11,7 @@ from naively.data.views import Codes, Texts
 from naively.explanation.explain import scored_blocks
 from naively.explanation.next_question import NextQuestion
 from naively.families.evidence import format_value
+from naively.model.counted_numbers import counted_range
 from naively.model.model import Model
 from naively.server.pages.address import parameter_of, table_of
 from naively.server.pages.page import Page
@@ -104,7 +105,7 @@ def _choices(model: Model, names: set[str]) -> dict[str, JsonObject]:
             else:
                 quantiles = block.family.quantiles(statistic, parameters, j, USUAL_LEVELS)
                 if quantiles is not None and statistic.table(j) is None:  # of a density, which knows no ends
-                    quantiles = np.clip(quantiles, *_ends(model, name))
+                    quantiles = np.clip(quantiles, *counted_range(model, name))
                 usual = _usual(quantiles, kind)
                 fields[name] = _field("date" if kind == "date" else "number", usual=usual)
     return fields
@@ -112,16 +113,6 @@ def _choices(model: Model, names: set[str]) -> dict[str, JsonObject]:
 
 def _field(control: str, values: list[str] | None = None, usual: str = "") -> JsonObject:
     return {"control": control, "values": values or [], "usual": usual}
-
-
-def _ends(model: Model, column: str) -> tuple[float, float]:
-    """Return the smallest and the largest counted number of a column, as far as they are known."""
-    for block, statistic in zip(model.schema.blocks, model.statistics, strict=True):
-        table = statistic.table(block.names.index(column)) if column in block.names else None
-        finite = [] if table is None else [x for x in table.values if isinstance(x, float) and np.isfinite(x)]
-        if finite:
-            return min(finite), max(finite)
-    return -np.inf, np.inf
 
 
 def _usual(quantiles: Floats | None, kind: Kind) -> str:
