@@ -13,7 +13,6 @@ from typing import Any, NoReturn
 import click
 
 from naively.cli.output import print_note
-from naively.data.files.batches import READER_NAME
 from naively.errors import InputError
 
 FILE_COMMANDS = ("update", "forget", "relabel", "undo", "tune", "log", "merge", "diff", "compact", "copy")
@@ -66,6 +65,8 @@ def _end_interrupted() -> NoReturn:
 
     A thread that waits for standard input would keep the process alive, so it is not waited for.
     """
+    from naively.data.files.batches import READER_NAME
+
     click.echo("naively: interrupted.", err=True)
     if any(thread.name.startswith(READER_NAME) for thread in threading.enumerate()):
         warnings.simplefilter("ignore")

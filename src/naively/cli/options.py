@@ -12,10 +12,10 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
-from naively.data.files.paths import COMPRESSIONS, MISSING_CELLS, Files
 from naively.errors import InputError
 
 if TYPE_CHECKING:
+    from naively.data.files.paths import Files
     from naively.data.labelled import Label
     from naively.families.base import Family
     from naively.model.model import Model
@@ -138,6 +138,8 @@ def reads_data(required: bool = True) -> Callable[[Callable[..., None]], Callabl
             bad_rows: Any,
             **others: Any,
         ) -> None:
+            from naively.data.files.paths import MISSING_CELLS, Files  # not needed for --help
+
             try:
                 files = Files(
                     data[0] if len(data) == 1 else data,
@@ -234,6 +236,8 @@ def refuse_output(output: str | Path, force: bool, *inputs: str) -> None:
 
 def output_format(output: str, given: str | None) -> str:
     """Return the format of an output file: the given one, or the one that its name ends in."""
+    from naively.data.files.paths import COMPRESSIONS
+
     suffixes = [suffix.lower() for suffix in Path(output).suffixes]
     compression = suffixes.pop() if suffixes and suffixes[-1] in (*COMPRESSIONS, *OTHER_COMPRESSIONS) else None
     suffix = suffixes[-1] if suffixes else ""

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from difflib import get_close_matches
 from typing import overload
 
 from naively.errors import InputError, LeftOutWarning, SchemaError, warn_user
@@ -143,6 +142,8 @@ def nearest(name: str, names: Sequence[str]) -> str | None:
     >>> nearest("alpah", ["missing", "alpha"]), nearest(" AGE", ["age", "sex"]), nearest("height", ["age", "sex"])
     ('alpha', 'age', None)
     """
+    from difflib import get_close_matches  # for messages only
+
     folded = {known.strip().lower(): known for known in reversed(names)}
     near = get_close_matches(name.strip().lower(), folded, 1)
     return folded[near[0]] if near else None
