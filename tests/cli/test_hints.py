@@ -42,6 +42,15 @@ def test_text_that_looks_like_numbers_or_dates(values: list[str], hint: str, tmp
     assert not hint or "looks like" not in CliRunner().invoke(main, [*with_family, "x=categorical"]).stderr
 
 
+def test_the_note_names_an_impossible_day(tmp_path: Path) -> None:
+    days = ["2024-02-28", "2024-02-29", "2024-02-30", "2024-03-01"]
+    (tmp_path / "d.csv").write_text("when,play\n" + "".join(f"{day},{i % 2}\n" for i, day in enumerate(days * 5)))
+    command = ["fit", str(tmp_path / "d.csv"), "--target", "play", "--no-tune", "-o", str(tmp_path / "m")]
+    result = CliRunner().invoke(main, command)
+    assert "d.csv, line 4: column 'when' is '2024-02-30', which is not a day of the calendar" in result.stderr
+    assert "looks like dates" not in result.stderr
+
+
 def test_the_note_names_a_word_among_numbers(tmp_path: Path) -> None:
     for n_copies in (1, 20):  # read as strings, and as codes of repeated strings
         rows = (

@@ -1,12 +1,13 @@
 """What `fit` reports about its data: rows, missing cells, and hints about text that looks like numbers or dates.
 
 The reader does not guess (1,234 is a thousand in some countries), so `fit` prints a note. If a few words stand among
-numbers, the note names the first of them.
+numbers, or days that no calendar has among days, the note names the first of them.
 """
 
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from datetime import date
 from typing import Any
 
 import pyarrow as pa
@@ -75,6 +76,13 @@ def hints_about(batch: pa.RecordBatch, files: Files) -> Iterator[str]:
                 "text. Correct such cells, leave them empty, or name them (--missing-values), to get numbers."
             )
             continue
+        if day := _impossible_day(array.drop_null().to_pylist()):
+            row = _first_row(column, day)
+            yield (
+                f"{places_of_rows(files, [row])[row]}: column {name!r} is {day!r}, which is not a day of the calendar, "
+                "so the column is read as text. Correct such cells, or leave them empty, to get dates."
+            )
+            continue
         values = [value for value in array[: 4 * MAX_VALUES].to_pylist() if value is not None][:MAX_VALUES]
         for pattern, kind, advice in _FORMATS:
             if values and _share_like(pattern, values) >= MIN_SHARE:
@@ -92,6 +100,26 @@ def _word_among_numbers(values: list[str]) -> str | None:
     """
     words = [value for value in values if not is_number(value)]
     return words[0] if words and len(words) <= (1 - MIN_SHARE) * len(values) else None
+
+
+def _impossible_day(values: list[str]) -> str | None:
+    """Return the first string such as 2024-02-30, if all are written as days and most of them are days.
+
+    >>> _impossible_day(["2024-02-29", "2024-02-30"]), _impossible_day(["2024-02-29", "30.2.2024"])
+    ('2024-02-30', None)
+    """
+    if not all(map(_DAY.fullmatch, values)):
+        return None
+    impossible = [value for value in values if not _is_day(value)]
+    return impossible[0] if impossible and len(impossible) <= len(values) / 2 else None
+
+
+def _is_day(text: str) -> bool:
+    try:
+        date.fromisoformat(text)
+    except ValueError:
+        return False
+    return True
 
 
 def _first_row(column: Any, value: str) -> int:

@@ -298,7 +298,7 @@ def _data_file(path: Path, given: str, query: str | None = None) -> DataFile:
     if query and by_content not in DATABASES:
         raise InputError(f"{given}: is no SQLite, DuckDB or Excel file, so '{query}' cannot be read from it.")
     if format_ in ("parquet", "arrow", *DATABASES) and by_content is None:
-        raise InputError(f"{given}: is not a {format_} file, though its name says so.")
+        raise InputError(f"{given}: is not a file in the format {format_}, though its name says so.")
     if format_ is None or by_content:
         format_ = by_content or ("json" if re.match(rb"\s*(\{|\[\s*(\{|$))", head) else "csv")
     return DataFile(path, given, format_, compression, query)
