@@ -123,8 +123,12 @@ def fit(
     target = target_name(y)
 
     def read_and_count(types: Mapping[str, str]) -> Model:
-        batches = labelled_batches(X, y, weight, types=types if schema is None else types_of(schema))
-        return count_batches(batches, columns, tune, None if many_classes else target, alpha, group, schema, together)
+        if schema is not None:
+            batches = labelled_batches(X, y, weight, types=types_of(schema))
+            return _count_under(schema, batches, tune, None if many_classes else target)
+        batches = labelled_batches(X, y, weight, types=types)
+        inferred, batches = _infer(batches, columns, alpha, None if many_classes else target, group, together)
+        return _count(inferred, batches, tune) if group is None else _count_groups(inferred, batches, tune, group)
 
     with use_threads(n_jobs):
         can_retry = schema is None and is_readable_again(X)
@@ -222,38 +226,34 @@ def check_classes(classes: Sequence[Label], n_rows: int, target: str) -> None:
         )
 
 
-def count_batches(
-    batches: Iterable[LabelledRows],
+def _infer(
+    batches: Iterator[LabelledRows],
     columns: Columns | None,
-    tune: bool,
-    target: str | None = None,
-    alpha: float | None = None,
-    group: str | None = None,
-    schema: Schema | None = None,
-    together: bool = False,
-) -> Model:
-    """Return the sum of the models of all batches, tuned on a sample of their rows if `tune` is true.
+    alpha: float | None,
+    target: str | None,
+    group: str | None,
+    together: bool,
+) -> tuple[Schema, Iterator[LabelledRows]]:
+    """Return the schema that the first batch determines, and all batches, of which the first have been read.
 
-    The first batch determines the schema, but for columns in which it has no value, unless a schema is given. Its
-    labels must look like classes if `target`, their name, is given.
+    The labels must look like classes if `target`, their name, is given.
     """
-    if schema is not None:
-        sampler = Sampler(rows_to_keep(schema)) if tune else None
-        counted = count_under(schema, batches, sampler)
-        assert counted is not None  # `labelled_batches` refuses data without rows
-        if target is not None:
-            check_classes(counted.classes, int(counted.class_weights.rows.sum()), target)
-        return tuned_on(counted, None if sampler is None else sampler.sampled)
-    if group is not None:
-        return _count_groups(batches, columns, tune, target, alpha, group, together)
-    batches = iter(batches)
     rows = next(batches)  # `labelled_batches` refuses data without rows
+    if group is not None:
+        refuse_missing_group(rows, group)
     if target is not None:
         check_classes(rows.classes, rows.n_rows, target)
-    schema = infer(rows.table, columns, alpha, weight=rows.weight)
+    table = rows.table if group is None else rows.table.without_column(group)
+    schema = infer(table, columns, alpha, weight=rows.weight)
     batches = chain([rows], batches)
-    if together:
-        schema, batches = _with_tables(schema, batches)
+    return _with_tables(schema, batches) if together else (schema, batches)
+
+
+def _count(schema: Schema, batches: Iterable[LabelledRows], tune: bool) -> Model:
+    """Return the sum of the models of all batches, tuned on a sample of their rows if `tune` is true.
+
+    Later batches may have the first values of a column.
+    """
     sampler = Sampler(rows_to_keep(schema)) if tune else None
     model: Model | None = None
     for rows in batches:
@@ -262,6 +262,25 @@ def count_batches(
             sampler.add(rows.table, rows.classes, rows.label, rows.weight)
     assert model is not None  # the first batch has rows
     return tuned_on(model, None if sampler is None else sampler.sampled)
+
+
+def _count_under(schema: Schema, batches: Iterable[LabelledRows], tune: bool, target: str | None) -> Model:
+    """Return the same for a schema that was given: other columns, or other kinds, are refused."""
+    sampler = Sampler(rows_to_keep(schema)) if tune else None
+    model = count_under(schema, batches, sampler)
+    assert model is not None  # `labelled_batches` refuses data without rows
+    if target is not None:
+        check_classes(model.classes, int(model.class_weights.rows.sum()), target)
+    return tuned_on(model, None if sampler is None else sampler.sampled)
+
+
+def _count_groups(schema: Schema, batches: Iterable[LabelledRows], tune: bool, group: str) -> Model:
+    """Return the same for rows that belong together, which stay in one fold; see `tuning.groups`."""
+    folds = GroupFolds(Model(schema, (), ClassWeights(np.zeros(0), np.zeros(0, np.int64)), ()))
+    for rows in batches:
+        folds.add(split_by_group(rows, group))
+    model = folds.model()
+    return model.with_tuning(folds.tuning(model)) if tune else model
 
 
 def count_under(schema: Schema, batches: Iterable[LabelledRows], sampler: Sampler | None) -> Model | None:
@@ -286,30 +305,3 @@ def count_under(schema: Schema, batches: Iterable[LabelledRows], sampler: Sample
 def tuned_on(model: Model, sampled: SampledRows | None) -> Model:
     """Return a model tuned on a sample of its rows; not tuned without a sample."""
     return model if sampled is None else model.with_tuning(tuned(model, sampled.sample(model.classes)))
-
-
-def _count_groups(
-    batches: Iterable[LabelledRows],
-    columns: Columns | None,
-    tune: bool,
-    target: str | None,
-    alpha: float | None,
-    group: str,
-    together: bool,
-) -> Model:
-    """Do the same for rows that belong together; see `tuning.groups`."""
-    batches = iter(batches)
-    rows = next(batches)  # `labelled_batches` refuses data without rows
-    refuse_missing_group(rows, group)
-    if target is not None:
-        check_classes(rows.classes, rows.n_rows, target)
-    schema = infer(rows.table.without_column(group), columns, alpha, weight=rows.weight)
-    weights = ClassWeights(np.zeros(len(rows.classes)), np.zeros(len(rows.classes), np.int64))
-    classes, batches = rows.classes, chain([rows], batches)
-    if together:
-        schema, batches = _with_tables(schema, batches)
-    folds = GroupFolds(Model(schema, classes, weights, ()))
-    for rows in batches:
-        folds.add(split_by_group(rows, group))
-    model = folds.model()
-    return model.with_tuning(folds.tuning(model)) if tune else model
