@@ -176,6 +176,7 @@ class TextHasher {
       if (text.size() > kShortBytes) {
         const LongHash hash(reinterpret_cast<const std::uint8_t*>(text.data()), text.size(), kFeatureSeeds);
         to = {hash, hash.steps(), next_++};
+        documents_.prefetch(next_);
         return true;
       }
       hashes_[next_] = mix_length(hash_short(text), text.size());
