@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "bindings/arrays.hpp"
+#include "support/mix.hpp"
 #include "support/packing.hpp"
 
 namespace naively::bindings {
@@ -50,13 +51,6 @@ std::tuple<nb::bytes, nb::bytes, nb::bytes> py_pack_arrays(const nb::typed<nb::s
 template <class T>
 using Column = nb::ndarray<const T, nb::ndim<1>, nb::device::cpu>;
 using Totals = Out<std::uint64_t, 1>;
-
-// The finaliser of SplitMix64.
-std::uint64_t mix(std::uint64_t x) {
-  x = (x ^ (x >> 30)) * 0xBF58476D1CE4E5B9;
-  x = (x ^ (x >> 27)) * 0x94D049BB133111EB;
-  return x ^ (x >> 31);
-}
 
 New<std::uint64_t, 1> py_mix(const In<std::uint64_t, 1>& x) {
   std::vector<std::uint64_t> mixed(static_cast<std::size_t>(size_of(x)));

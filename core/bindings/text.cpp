@@ -9,6 +9,7 @@
 
 #include "bindings/arrays.hpp"
 #include "bindings/strings.hpp"
+#include "support/mix.hpp"
 #include "text/csv_cells.hpp"
 #include "text/spaces.hpp"
 #include "text/unicode_table.hpp"
@@ -82,6 +83,15 @@ std::tuple<New<std::int32_t, 1>, New<std::int32_t, 1>, New<std::int64_t, 1>> py_
 
 New<std::uint64_t, 1> py_hash_texts(const PythonDocuments& documents, int n_threads) {
   return to_numpy(without_gil([&] { return hash_texts(documents.items, n_threads); }), size_of_documents(documents));
+}
+
+void add_text_hashes(const PythonDocuments& documents, std::uint64_t salt, std::uint64_t missing,
+                     const Out<std::uint64_t, 1>& total, int n_threads) {
+  std::uint64_t* sum = checked(total, "total", {size_of_documents(documents)});
+  without_gil([&] {
+    for (const std::uint64_t hash : hash_texts(documents.items, n_threads))
+      *sum++ += support::mix((hash ? hash : missing) + salt);
+  });
 }
 
 New<bool, 1> py_are_among(const PythonDocuments& documents, const std::vector<std::string>& values) {
@@ -194,6 +204,8 @@ void bind_text(nb::module_& m) {
   m.def("are_among", py_are_among, "documents"_a, "values"_a);
   m.def("number_kinds", py_number_kinds, "documents"_a, "missing"_a);
   m.def("hash_texts", py_hash_texts, "documents"_a, "n_threads"_a);
+  m.def("add_text_hashes", add_text_hashes, "documents"_a, "salt"_a, "missing"_a, "total"_a.noconvert(),
+        "n_threads"_a);
   m.def("tokens", py_tokens, "documents"_a, "options"_a);
   m.def("single_spaces", py_single_spaces, "text"_a, "max_characters"_a);
   m.def("distinct_words", distinct_words, "text"_a, "prefix"_a);

@@ -35,6 +35,14 @@ def test_numbers(values: list[float], salts: list[int], missing: int, step: int,
     np.testing.assert_array_equal(actual, wanted)
 
 
+@given(st.lists(st.none() | st.text(max_size=40), max_size=9), WORDS, WORDS)
+def test_texts(texts: list[str | None], salt: int, missing: int) -> None:
+    actual, wanted = np.full((2, len(texts)), 7, dtype=np.uint64)
+    core.add_text_hashes(texts, salt, missing, actual)
+    twin.add_text_hashes(texts, salt, missing, wanted)
+    np.testing.assert_array_equal(actual, wanted)
+
+
 @given(st.lists(WORDS, max_size=9), st.integers(1, 3))
 def test_mix(words: list[int], step: int) -> None:
     x = np.array(words, np.uint64)[::step]
@@ -60,6 +68,8 @@ def test_refusals() -> None:
         core.add_number_hashes(np.zeros((3, 1)), np.zeros(1, np.uint64), 0, total)
     with pytest.raises(ValueError, match="entries, but 2 are needed"):
         core.add_code_hashes(np.zeros(3), total, total)
+    with pytest.raises(ValueError, match="total has 2 entries, but 1 are needed"):
+        core.add_text_hashes(["a"], 0, 0, total)
     for code in (-2, 1):
         with pytest.raises(ValueError, match="no value"):
             core.add_code_hashes(np.full(2, code), np.zeros(2, np.uint64), total)

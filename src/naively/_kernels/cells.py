@@ -67,7 +67,7 @@ def count_labels(label: Codes32, n_classes: int) -> Wholes:
     >>> count_labels(np.array([0, 2, 2], dtype=np.int32), 4).tolist()
     [1, 0, 2, 0]
     """
-    if label.size and (label.min() < 0 or label.max() >= n_classes):
+    if np.count_nonzero(label.view(np.uint32) < n_classes) < label.size:
         wrong = int(np.argmax((label < 0) | (label >= n_classes)))
         raise ValueError(f"label of row {wrong} is {label[wrong]}; labels must lie in [0, {n_classes})")
     if n_classes <= MAX_COMPARED_CLASSES and label.size >= MIN_COMPARED_LABELS:

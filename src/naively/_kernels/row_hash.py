@@ -5,6 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from naively import _core
+from naively._kernels.text import Documents, prepare
+from naively._kernels.threads import thread_count
 from naively._kernels.types import Array, Hashes
 
 
@@ -32,6 +34,25 @@ def add_number_hashes(values: Array, salt: Hashes, missing: int, total: Hashes) 
         The sums, (row,).
     """
     _core.add_number_hashes(values, salt, missing, total)
+
+
+def add_text_hashes(documents: Documents, salt: int, missing: int, total: Hashes, n_jobs: int | None = None) -> None:
+    """Increase total (row,) by the mixed hash of each text and the salt.
+
+    Parameters
+    ----------
+    documents
+        The texts.
+    salt
+        The number of their column.
+    missing
+        The hash of a missing text.
+    total
+        The sums, (row,).
+    n_jobs
+        The number of threads, if not that of `use_threads`.
+    """
+    _core.add_text_hashes(prepare(documents), salt, missing, total, thread_count(n_jobs))
 
 
 def add_code_hashes(codes: Array, table: Hashes, total: Hashes) -> None:

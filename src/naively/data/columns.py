@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING, Any, NoReturn, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from naively._kernels.row_hash import add_code_hashes, add_number_hashes, mix
-from naively._kernels.text import Strings, hash_texts
+from naively._kernels.row_hash import add_code_hashes, add_number_hashes, add_text_hashes, mix
+from naively._kernels.text import Strings
 from naively._kernels.types import Hashes
 from naively.data.kinds import Kind, Use, refuse_infinite
 from naively.data.plain import CellValue
@@ -301,8 +301,7 @@ class StringColumn(Column):
         if "_codes" in vars(self):
             add_hashes_of_codes(total, *self._codes, salt)
             return
-        hashes = hash_texts(self.texts())
-        total += mix(np.where(hashes == 0, MISSING, hashes) + salt)
+        add_text_hashes(self.texts(), int(salt), int(MISSING), total)
 
 
 @dataclass(frozen=True, eq=False)

@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 
     from naively.model.model import Model
 
+UNUSED_BITS = np.uint64(64 - HASH_BITS)
 CLASS_MASK = np.int64(255)  # the bits of a hash that depend on the class
 MIN_SHARE = 0.5  # of the rows that can be checked: with more of them counted, the others are taken for counted too
 
@@ -68,7 +69,7 @@ def hash_rows(rows: LabelledRows, names: Names) -> Wholes:
 
 
 def _content(table: Table, names: Names) -> Wholes:
-    return (table.row_hashes(names) >> np.uint64(64 - HASH_BITS)).astype(np.int64) & ~CLASS_MASK
+    return (table.row_hashes(names) >> UNUSED_BITS).view(np.int64) & ~CLASS_MASK
 
 
 @lru_cache(maxsize=64)

@@ -130,6 +130,8 @@ def encode_value(value: Any, arrays: list[Array]) -> str:
     if kind is np.ndarray:
         arrays.append(value)
         return f'{{"array":{len(arrays) - 1}}}'
+    if kind is str:
+        return COMPACT_JSON.encode(value)
     if kind in ARRAY_GROUPS:
         first = len(arrays)
         arrays += value.export() if kind is Vocabulary else value
@@ -141,11 +143,10 @@ def encode_value(value: Any, arrays: list[Array]) -> str:
         return f"[{','.join([encode_value(item, arrays) for item in value])}]"
     if statistic_named(kind.__name__) is kind:
         value = value.without_unused()
-        values = [(name, getattr(value, name), is_optional) for name, is_optional in _fields(kind)]
         parts = [
             f'"{name}":{encode_value(part, arrays)}'
-            for name, part, is_optional in values
-            if part is not None or not is_optional
+            for name, is_optional in _fields(kind)
+            if (part := getattr(value, name)) is not None or not is_optional
         ]
         name = STORED_NAMES.get(kind.__name__, kind.__name__)
         return f'{{"statistic":"{name}","fields":{{{",".join(parts)}}}}}'
