@@ -96,7 +96,7 @@ def family_from_json(data: object) -> Family:
 
 def check_settings(family: type[Family], settings: Mapping[str, object]) -> None:
     """Refuse a setting that a family does not have, and a value of another type than it is declared to have."""
-    possible = tuple(signature(family).parameters)
+    possible = _names(family)
     for name, value in settings.items():
         if name not in possible:
             near = nearest(name, possible)
@@ -110,6 +110,11 @@ def check_settings(family: type[Family], settings: Mapping[str, object]) -> None
                 wanted.__name__ if isinstance(wanted, type) else str(wanted).replace("typing.Literal", "one of ")
             )
             raise InputError(f"{family.__name__}({name}={_short(value)}): {name} is {type_name}.")
+
+
+@lru_cache(maxsize=64)
+def _names(family: type[Family]) -> tuple[str, ...]:
+    return tuple(signature(family).parameters)
 
 
 @lru_cache(maxsize=64)

@@ -128,7 +128,9 @@ def check_cells(cells: Cells, n_classes: int, n_sums: int, n_slots: int, signed:
     n = len(cells.index)
     sizes = np.diff(cells.indptr)
     require(cells.indptr[0] == 0 and cells.indptr[-1] == n and bool((sizes >= 0).all()), "cells of classes")
-    require(n == 0 or (int(cells.index.min()) >= 0 and int(cells.index.max()) < n_slots), "slots of cells")
+    if not n:
+        return
+    require(int(cells.index.min()) >= 0 and int(cells.index.max()) < n_slots, "slots of cells")
     owner = np.repeat(np.arange(n_classes), sizes)
     ascending = (np.diff(cells.index.astype(np.int64)) > 0) | (np.diff(owner) > 0)
     require(bool(ascending.all()), "order of cells")

@@ -121,8 +121,9 @@ def _counted(hashes: Wholes, rows: Wholes | None, limit: int) -> RowHashes:
     if rows is None:
         distinct, rows = np.unique(hashes, return_counts=True)
     else:
-        distinct, position = np.unique(hashes, return_inverse=True)
-        rows = np.bincount(position, rows, len(distinct)).astype(np.int64)
+        order = np.argsort(hashes, kind="stable")  # merges the parts, which are sorted
+        first = np.flatnonzero(np.diff(hashes[order], prepend=-1))
+        distinct, rows = hashes[order[first]], np.add.reduceat(rows[order], first)
     if len(distinct) <= MAX_HASHES:
         return RowHashes(distinct, rows.astype(np.int64, copy=False), limit)
     return RowHashes(distinct[:MAX_HASHES], rows[:MAX_HASHES].astype(np.int64), int(distinct[MAX_HASHES - 1]))

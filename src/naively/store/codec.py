@@ -59,6 +59,7 @@ UNSIGNED: Mapping[int, np.dtype[Any]] = {width: np.dtype(f"<u{width}") for width
 SIGNED: Mapping[int, np.dtype[Any]] = {width: np.dtype(f"<i{width}") for width in UNSIGNED}
 PLAIN_TYPES = (str, bool, int, float)
 ARRAY_GROUPS: Mapping[type, str] = {Cells: "cells", HistogramCells: "histogram", Vocabulary: "vocabulary"}
+GROUP_NAMES = {name: group for group, name in ARRAY_GROUPS.items()}
 
 # Statistics whose class was renamed keep the name in files that they had at first: class name, name in files.
 STORED_NAMES: Mapping[str, str] = {"NumberSummary": "Measured", "EmptyStatistic": "Nothing"}
@@ -167,15 +168,16 @@ def decode_value(value: Any, arrays: list[Array]) -> Any:
         return tuple(decode_value(item, arrays) for item in value)
     if not isinstance(value, dict):
         return value
-    if set(value) == {"array"} and type(value["array"]) is int and value["array"] >= 0:
-        return arrays[value["array"]]
-    if set(value) == {"numbered"} and type(value["numbered"]) is int and 0 <= value["numbered"] < 2**31:
-        return Numbered(value["numbered"])
-    for group, name in ARRAY_GROUPS.items():
-        if set(value) == {name}:
-            parts = decode_value(value[name], arrays)
+    if len(value) == 1:
+        [(name, part)] = value.items()
+        if name == "array" and type(part) is int and part >= 0:
+            return arrays[part]
+        if name == "numbered" and type(part) is int and 0 <= part < 2**31:
+            return Numbered(part)
+        if name in GROUP_NAMES:
+            group, parts = GROUP_NAMES[name], decode_value(part, arrays)
             return Vocabulary.from_arrays(*parts) if group is Vocabulary else group(*parts)
-    if set(value) == {"statistic", "fields"}:
+    elif value.keys() == {"statistic", "fields"}:
         statistic = statistic_named(CLASS_NAMES.get(str(value["statistic"]), str(value["statistic"])))
         if statistic is not None:
             parts = {name: decode_value(field, arrays) for name, field in value["fields"].items()}
@@ -254,9 +256,9 @@ def _decode_array(description: Any, data: memoryview) -> tuple[Array, int]:
     n = math.prod(shape)
     if isinstance(description[2], list):
         values = description[2]
-        types = (int, float) if dtype.kind == "f" else (bool,) if dtype.kind == "b" else (int,)
+        types = {int, float} if dtype.kind == "f" else {bool} if dtype.kind == "b" else {int}
         require(
-            len(description) == 3 and len(values) == n and all(type(v) in types for v in values), "values of an array"
+            len(description) == 3 and len(values) == n and types.issuperset(map(type, values)), "values of an array"
         )
         return np.array(values, dtype=dtype).reshape(shape), 0
     _, _, coding, width = description
@@ -276,4 +278,4 @@ def _decode_array(description: Any, data: memoryview) -> tuple[Array, int]:
         low, high = int(integers.min()), int(integers.max())
         largest = MAX_EXACT_INTEGER if dtype.kind == "f" else 2**31 - 1
         require(-largest - (dtype.kind == "i") <= low and high <= largest, "a number that is too large")
-    return integers.astype(dtype).reshape(shape), n * width
+    return integers.astype(dtype, copy=False).reshape(shape), n * width
