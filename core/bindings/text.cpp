@@ -204,8 +204,7 @@ void bind_text(nb::module_& m) {
   m.def("are_among", py_are_among, "documents"_a, "values"_a);
   m.def("number_kinds", py_number_kinds, "documents"_a, "missing"_a);
   m.def("hash_texts", py_hash_texts, "documents"_a, "n_threads"_a);
-  m.def("add_text_hashes", add_text_hashes, "documents"_a, "salt"_a, "missing"_a, "total"_a.noconvert(),
-        "n_threads"_a);
+  m.def("add_text_hashes", add_text_hashes, "documents"_a, "salt"_a, "missing"_a, "total"_a.noconvert(), "n_threads"_a);
   m.def("tokens", py_tokens, "documents"_a, "options"_a);
   m.def("single_spaces", py_single_spaces, "text"_a, "max_characters"_a);
   m.def("distinct_words", distinct_words, "text"_a, "prefix"_a);

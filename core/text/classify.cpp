@@ -1,5 +1,5 @@
-// The classifier of 64 ASCII bytes, with SSSE3 and in plain C++, and the loop over blocks that inlines it. Both give
-// the same result.
+// The classifier of 64 ASCII bytes, with SSE4.1 and in plain C++, and the loop over blocks that inlines it. Both give
+// the same result. For processors with AVX2 the loop is compiled once more: eight bounds are then written at a time.
 #include "support/compiler.hpp"
 #include "text/scan.hpp"
 
@@ -30,19 +30,30 @@ constexpr Positions kPositions = [] {
   return positions;
 }();
 
+// Writes eight positions, counted from `from`.
+inline void put(std::uint32_t* out, __m128i positions, int from) {
+  const __m128i base = _mm_set1_epi32(from), next = _mm_srli_si128(positions, 4);
+  _mm_storeu_si128(reinterpret_cast<__m128i*>(out), _mm_add_epi32(_mm_cvtepu8_epi32(positions), base));
+  _mm_storeu_si128(reinterpret_cast<__m128i*>(out + 4), _mm_add_epi32(_mm_cvtepu8_epi32(next), base));
+}
+
+#if defined(NAIVELY_AVX2)
+NAIVELY_AVX2 inline void put_avx2(std::uint32_t* out, __m128i positions, int from) {
+  const __m256i bounds = _mm256_add_epi32(_mm256_cvtepu8_epi32(positions), _mm256_set1_epi32(from));
+  _mm256_storeu_si256(reinterpret_cast<__m256i*>(out), bounds);
+}
+#endif
+
 // Writes the bounds of eight bytes of text at a time, by a table: nothing branches on their number.
-inline void add_bounds(Edges& edges, const Block& block) {
+template <auto write>
+NAIVELY_INLINE void add_bounds(Edges& edges, const Block& block) {
   const std::uint64_t bits = edges.edges_of(block, kBlock);
   std::uint32_t* out = edges.next;
-  __m128i base = _mm_set1_epi32(static_cast<int>(edges.size));
   for (unsigned k = 0; k < 8; ++k) {
     const std::uint8_t byte = static_cast<std::uint8_t>(bits >> 8 * k);
     const __m128i positions = _mm_loadl_epi64(reinterpret_cast<const __m128i*>(kPositions.of[byte]));
-    _mm_storeu_si128(reinterpret_cast<__m128i*>(out), _mm_add_epi32(_mm_cvtepu8_epi32(positions), base));
-    _mm_storeu_si128(reinterpret_cast<__m128i*>(out + 4),
-                     _mm_add_epi32(_mm_cvtepu8_epi32(_mm_srli_si128(positions, 4)), base));
+    write(out, positions, static_cast<int>(edges.size + 8 * k));
     out += std::popcount(byte);
-    base = _mm_add_epi32(base, _mm_set1_epi32(8));
   }
   edges.next = out;
   edges.size += kBlock;
@@ -99,9 +110,12 @@ Block classify(const std::uint8_t* in, std::uint8_t* out, std::uint8_t case_bit)
   return classify_block(in, out, case_bit);
 }
 
+namespace {
+
 // Works on a copy of the edges, which stays in registers.
-std::size_t scan_blocks(const std::uint8_t* in, std::size_t n_blocks, std::uint8_t* out, std::uint8_t case_bit,
-                        Edges& edges) {
+template <auto add_bounds>
+NAIVELY_INLINE std::size_t scan(const std::uint8_t* in, std::size_t n_blocks, std::uint8_t* out, std::uint8_t case_bit,
+                                Edges& edges) {
   Edges local = edges;
   std::size_t done = 0;
   for (; done < n_blocks; ++done, in += kBlock, out += kBlock) {
@@ -111,6 +125,28 @@ std::size_t scan_blocks(const std::uint8_t* in, std::size_t n_blocks, std::uint8
   }
   edges = local;
   return done;
+}
+
+#if defined(NAIVELY_AVX2) && defined(NAIVELY_SSE4)
+NAIVELY_AVX2 std::size_t scan_avx2(const std::uint8_t* in, std::size_t n_blocks, std::uint8_t* out,
+                                   std::uint8_t case_bit, Edges& edges) {
+  return scan<add_bounds<put_avx2>>(in, n_blocks, out, case_bit, edges);
+}
+#endif
+
+}  // namespace
+
+std::size_t scan_blocks(const std::uint8_t* in, std::size_t n_blocks, std::uint8_t* out, std::uint8_t case_bit,
+                        Edges& edges) {
+#if defined(NAIVELY_AVX2) && defined(NAIVELY_SSE4)
+  static const bool has_avx2 = support::has_avx2();
+  if (has_avx2) return scan_avx2(in, n_blocks, out, case_bit, edges);
+#endif
+#if defined(NAIVELY_SSE4)
+  return scan<add_bounds<put>>(in, n_blocks, out, case_bit, edges);
+#else
+  return scan<add_bounds>(in, n_blocks, out, case_bit, edges);
+#endif
 }
 
 }  // namespace naively::text
