@@ -32,6 +32,7 @@ from naively.errors import InputError
 from naively.explanation.counterfactual import Counterfactual, find_counterfactuals
 from naively.explanation.explanation import Contribution, Explanation, Others, group_others
 from naively.explanation.together import together_of
+from naively.families.base import Estimate
 from naively.families.evidence import Alternative, Pair, Pieces, RowView, Term, intervals_of
 from naively.families.together import TableView
 from naively.model.count import View, views_of
@@ -67,7 +68,7 @@ def explain(
         return _explain_rows(model, table, of, against, top, changes)
     explanations: dict[int, Explanation] = {}
     for i in np.flatnonzero(counted >= 0).tolist():
-        row = table.take(np.array([i]))
+        row = table if table.n_rows == 1 else table.take(np.array([i]))
         others = without_counted_row(model, row, int(counted[i]))
         if others is not None:
             [explanation] = _explain_rows(others, row, of, against, top, changes)
@@ -118,7 +119,7 @@ def _alternatives(blocks: Sequence[ExplainedBlock], rows: Sequence[RowView], riv
         alternative
         for block, row in zip(blocks, rows, strict=True)
         if not block.block.part
-        for alternative in block.block.family.alternatives(row, block.weighed.parameters, rival)
+        for alternative in block.block.family.alternatives(row, block.weighed.estimate.parameters, rival)
     ]
 
 
@@ -154,7 +155,8 @@ def weighed_blocks(model: Model) -> list[WeighedBlock]:
     """Return the scored blocks with their weights; what families compute for rows of the model stays with them."""
     blocks = _BLOCKS.get(model)
     if blocks is None:
-        blocks = _BLOCKS[model] = [WeighedBlock.of(model, *block) for block in scored_blocks(model)]
+        parts = zip(model.chosen.schema.blocks, model.estimates, strict=True)
+        blocks = _BLOCKS[model] = [WeighedBlock.of(model, *part) for part in parts]
     return blocks
 
 
@@ -186,17 +188,16 @@ class WeighedBlock:
     """
 
     block: Block
-    statistic: Statistic
-    parameters: Any
+    estimate: Estimate
     classes: Classes
     weight: Floats | None = None
     exponent: float = 0.0
     cache: Cache = field(default_factory=dict)
 
     @classmethod
-    def of(cls, model: Model, block: Block, statistic: Statistic, parameters: Any) -> WeighedBlock:
+    def of(cls, model: Model, block: Block, estimate: Estimate) -> WeighedBlock:
         """Look up the weights of a block."""
-        weighed = cls(block, statistic, parameters, model.classes)
+        weighed = cls(block, estimate, model.classes)
         if model.tuning is None or not len(block.names):
             return weighed
         return replace(weighed, weight=model.tuning.weight(block), exponent=model.tuning.exponent(block))
@@ -235,7 +236,7 @@ class ExplainedBlock:
         factor = weighed.weight[:1]
         if weighed.exponent:
             scores, length = np.zeros((n_rows, len(weighed.classes))), np.zeros(n_rows)
-            weighed.block.family.log_likelihood(view, weighed.parameters, scores, length)
+            weighed.block.family.log_likelihood(view, weighed.estimate.parameters, scores, length)
             factor = factor * np.maximum(length, 1.0) ** -weighed.exponent
         return cls(weighed, view, n_rows, factor)
 
@@ -248,12 +249,13 @@ class ExplainedBlock:
         """Return one row for the family."""
         weighed, x = self.weighed, self.view if self.n_rows == 1 else self.view.rows(i, i + 1)
         weight = None if weighed.shares_weight else weighed.weight
-        return RowView(x, weighed.block.names, weighed.block.kinds, weighed.classes, weight, weighed.cache)
+        block, tables = weighed.block, weighed.estimate.tables
+        return RowView(x, block.names, block.kinds, weighed.classes, weight, weighed.cache, tables)
 
     def lines(self, row: RowView, i: int, pair: Pair) -> tuple[list[Line], Pieces | None]:
         """Return the terms of a row, which has the position i, with their weights, and the pieces of its text."""
-        family = self.block.family
-        terms = family.terms(row, self.weighed.statistic, self.weighed.parameters, pair)
+        family, estimate = self.block.family, self.weighed.estimate
+        terms = family.terms(row, estimate.statistic, estimate.parameters, pair)
         if self.factor is not None:
             factor = float(self.factor[i if len(self.factor) > 1 else 0])
             lines = [Line.of(term, factor) for term in terms]

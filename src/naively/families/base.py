@@ -35,6 +35,7 @@ from naively.families.evidence import (
     Pieces,
     RowView,
     Term,
+    ValueTables,
     WordShares,
     WordTable,
     format_value,
@@ -121,6 +122,14 @@ class Leaving(NamedTuple):
     def part(self, rows: slice | Index) -> Leaving:
         """Return the rows at these positions."""
         return Leaving(self.label[rows], self.weight[rows], self.rows[rows])
+
+
+class Estimate(NamedTuple):
+    """The statistic of a block, the parameters that are estimated from it, and the tables of its values."""
+
+    statistic: Any
+    parameters: Any
+    tables: Sequence[ValueTables] = ()
 
 
 class NotCountedError(ValueError):
@@ -257,6 +266,20 @@ class Family(ABC, Generic[S, P]):
         `out` is (row, column, class), with one column for joint families and texts. A missing value adds nothing.
         """
         refit_without_each_row(self, x, stats, classes, structure, leaving, out)
+
+    def value_tables(self, stats: S, parameters: P, classes: Labels) -> Sequence[ValueTables]:
+        """Return the values of each column with their counts; none by default, for families without such a list."""
+        return ()
+
+    def estimate_without(self, x: Any, counted: Estimate, c: int, classes: Labels, structure: Any) -> Estimate:
+        """Estimate without one counted row of class c; raise NegativeCountError if it was not counted.
+
+        A family with tables of values need not subtract the row from its statistic.
+        """
+        leaving = Leaving(np.array([c], np.int32), np.ones(1), np.ones(1, np.int64))
+        rest = without_row(self, x, counted.statistic, leaving)
+        parameters = self.estimate(rest, classes, structure)
+        return Estimate(rest, parameters, self.value_tables(rest, parameters, classes))
 
     def check(self, stats: S, n_classes: int, names: Names) -> None:
         """Raise ValueError unless a statistic, read from a file, is sound for this family and these columns."""
@@ -404,21 +427,6 @@ def times(weight: float | Floats, log_probability: Floats) -> Floats:
     """Return a weight times a logarithm, where 0 times −∞ is 0: evidence without weight excludes no class."""
     with np.errstate(invalid="ignore"):
         return np.asarray(np.where(weight == 0, 0.0, weight * log_probability))
-
-
-def log_shares(counts: Floats, alpha: Floats, start: Index) -> Floats:
-    """Return log (N_k + α_k) / Σ (N + α) within each column, (value, class); the values of column j begin at start[j].
-
-    A class without counts in a column takes those of all classes. A probability of zero is −∞.
-    """
-    if not len(counts):
-        return np.zeros(counts.shape)
-    size = np.diff(start, append=len(counts))
-    total = np.repeat(np.add.reduceat(counts, start), size, axis=0)
-    smoothed = np.where(total > 0, counts, counts.sum(axis=1, keepdims=True)) + alpha
-    smoothed_total = np.repeat(np.add.reduceat(smoothed, start), size, axis=0)
-    with np.errstate(divide="ignore"):
-        return np.asarray(np.log(smoothed) - np.log(np.where(smoothed_total > 0, smoothed_total, 1.0)))
 
 
 def draw_positions(log_probability: Floats, label: Index, generator: np.random.Generator) -> Index:

@@ -22,7 +22,6 @@ Source: M. Boullé, MODL: a Bayes optimal discretization method for continuous a
 
 from __future__ import annotations
 
-from bisect import bisect_right
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from decimal import ROUND_CEILING, ROUND_FLOOR, Context
@@ -37,10 +36,10 @@ from naively._kernels.types import Array, Floats, Index, Wholes
 from naively.data.kinds import SECONDS_OF_A_DAY, Kind
 from naively.data.views import is_sparse
 from naively.families import evidence
-from naively.families.base import Family, Labels, Leaving, Lengths, draw_positions, log_shares, times
-from naively.families.evidence import Alternative, Grid, Pair, RowView, Term, ValueTables
+from naively.families.base import Estimate, Family, Labels, Leaving, Lengths, draw_positions, times
+from naively.families.evidence import Alternative, Grid, Pair, RowView, Term, ValueTables, log_shares
 from naively.families.learnt import Learnt
-from naively.families.leave_one_out.columns import leave_values_out
+from naively.families.leave_one_out.columns import dense_numbers, leave_values_out
 from naively.families.scores import IntervalScores
 from naively.priors import pseudo_count
 from naively.statistics import Histogram, Numbers, Statistic
@@ -206,40 +205,55 @@ class Binned(Family[Histogram, BinnedParameters]):
 
     def terms(self, row: RowView, stats: Histogram, parameters: BinnedParameters, pair: Pair) -> list[Term]:
         """Return one term per column, with the bin as an interval and the weight of each class in it."""
-        return [self._term(row, stats, parameters, pair, j, x) for j, x in enumerate(row.numbers().tolist())]
+        return [self._term(row, parameters, pair, j, x) for j, x in enumerate(row.numbers().tolist())]
 
-    def _term(self, row: RowView, stats: Histogram, parameters: BinnedParameters, pair: Pair, j: int, x: float) -> Term:
-        name, kind = row.names[j], row.kind(j)
+    def _term(self, row: RowView, parameters: BinnedParameters, pair: Pair, j: int, x: float) -> Term:
+        name, kind, table = row.names[j], row.kind(j), row.tables[j]
         if x != x:
             return Term.missing(name)
         value, shown = (x, str(x)) if abs(x) == np.inf else evidence.format_value(x, kind)
-        cuts, has_rows, table = row.cached(j, lambda: self._column(row, stats, parameters, j))
-        if not cuts:
+        cuts = parameters.column_cuts(j)
+        if not len(cuts):
             return Term(name, value, shown, note="same in all classes")
-        b = bisect_right(cuts, x)
-        if not has_rows[b]:
+        b = int(cuts.searchsorted(x, side="right"))
+        if not table.is_known[b]:
             return Term.unseen(name, value, shown)
-        bin_name = row.cached((j, b), lambda: format_interval(shown_cuts(parameters, j, kind), b, kind))
+        bin_name = table.shown.get(b)
+        if bin_name is None:
+            bin_name = table.shown[b] = format_interval(shown_cuts(parameters, j, kind), b, kind)
         return table.term((name, value, f"{shown} ({bin_name})"), b, pair)
 
-    def _column(
-        self, row: RowView, stats: Histogram, parameters: BinnedParameters, j: int
-    ) -> tuple[list[float], list[bool], ValueTables]:
-        """Return the cuts of a column, which bins have rows, and the bins as values."""
-        cells, bins = stats.cells, parameters.column_bins(j)
-        weight = row.cached(
-            "weight", lambda: kernels.bin_cells(cells, stats.n_classes, parameters.cuts, parameters.offsets)[0]
-        )[bins]
-        has_rows = np.asarray(weight.any(axis=1))
-        alpha = np.broadcast_to(self.alpha * has_rows[:, None], weight.shape)
-        tables = ValueTables(weight, alpha, parameters.log_probability[bins])
-        return parameters.column_cuts(j).tolist(), has_rows.tolist(), tables
+    def value_tables(self, stats: Histogram, parameters: BinnedParameters, classes: Labels) -> list[ValueTables]:
+        """Return the bins of each column."""
+        cells = stats.part(Histogram).cells
+        weight, rows = kernels.bin_cells(cells, stats.n_classes, parameters.cuts, parameters.offsets)
+        alpha = np.where(weight.any(axis=1, keepdims=True), np.full(weight.shape, self.alpha), 0.0)
+        tables, log_probability, vanishes = [], parameters.log_probability, np.ones(len(weight), np.bool_)
+        for bins in map(parameters.column_bins, range(stats.n_columns)):
+            tables.append(ValueTables(weight[bins], rows[bins], alpha[bins], log_probability[bins], vanishes[bins]))
+        return tables
+
+    def estimate_without(
+        self, x: Numbers, counted: Estimate, c: int, classes: Labels, structure: Cuts | None
+    ) -> Estimate:
+        """Estimate without one counted row of class c, from the tables of the bins."""
+        parameters, rest = counted.parameters, list(counted.tables)
+        for j, number in enumerate(dense_numbers(x)[0].tolist()):
+            if number == number:
+                table = rest[j].without(int(parameters.column_cuts(j).searchsorted(number, side="right")), c)
+                if table is None:
+                    return super().estimate_without(x, counted, c, classes, structure)
+                rest[j] = table
+        shares = np.concatenate([table.log_probability for table in rest])
+        return Estimate(counted.statistic, replace(parameters, log_probability=shares), rest)
 
     def alternatives(self, row: RowView, parameters: BinnedParameters, rival: int) -> Iterator[Alternative]:
         """Yield the row with the nearest number of each other bin."""
 
         def others(j: int, x: float) -> list[float]:
-            ends = row.cached(("ends of bins", j), lambda: _ends_of_bins(parameters, j, row.kind(j)))
+            ends = row.tables[j].shown.get("ends of bins")
+            if ends is None:
+                ends = row.tables[j].shown["ends of bins"] = _ends_of_bins(parameters, j, row.kind(j))
             return _nearest_in_other_bins(parameters.column_cuts(j), ends, x)
 
         return evidence.number_alternatives(row, others)

@@ -20,7 +20,7 @@ Source: Mitchell, Machine Learning (1997), §6.9; documents 001 ("single distrib
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import accumulate, chain, compress
@@ -37,6 +37,7 @@ from naively.data.plain import CellValue
 from naively.errors import InputError
 from naively.families.base import (
     ALL_KINDS,
+    Estimate,
     Family,
     Labels,
     Leaving,
@@ -44,10 +45,9 @@ from naively.families.base import (
     LinearPart,
     NotCountedError,
     draw_positions,
-    log_shares,
     times,
 )
-from naively.families.evidence import Alternative, Grid, Pair, RowView, Term, ValueTables
+from naively.families.evidence import Alternative, Grid, Pair, RowView, Term, ValueTables, coded_values, log_shares
 from naively.families.learnt import Learnt
 from naively.families.leave_one_out.columns import leave_values_out
 from naively.families.leave_one_out.tokens import TokenRows, leave_rows_out, token_cells
@@ -139,6 +139,16 @@ class CategoricalParameters:
             rows += [start + position.get(value, len(position)) for value in values_of_column]
         sizes = np.array([len(values_of_column) for values_of_column in values], dtype=np.int64)
         return sizes, table.take(np.array(rows, dtype=np.intp), axis=0)
+
+    def with_log_probability(
+        self, tables: Sequence[Floats], of_rare: Callable[[int, RareValues], Floats]
+    ) -> CategoricalParameters:
+        """Return the same values with other log θ: of each column, and of the rare values of a column."""
+        joined = None if self.joined is None else (self.joined[0], np.concatenate(tables))
+        rare = [part and replace(part, log_probability=of_rare(j, part)) for j, part in enumerate(self.rare)]
+        parameters = CategoricalParameters(self.values, tuple(tables), joined, tuple(rare))
+        parameters.__dict__["positions"] = self.positions
+        return parameters
 
     @classmethod
     def of(
@@ -290,12 +300,8 @@ class Categorical(Family[ValueCounts, CategoricalParameters]):
         """Return the same values, with log θ of each column times its weight."""
         if self.shared:
             return None
-        tables = tuple(times(w, t) for w, t in zip(weight.tolist(), parameters.log_probability, strict=True))
-        rare = [
-            part and replace(part, log_probability=times(w, part.log_probability))
-            for w, part in zip(weight.tolist(), parameters.rare, strict=False)
-        ]
-        return CategoricalParameters.of(parameters.values, tables, rare)
+        tables = [times(w, t) for w, t in zip(weight.tolist(), parameters.log_probability, strict=True)]
+        return parameters.with_log_probability(tables, lambda j, rare: times(weight[j], rare.log_probability))
 
     def leave_one_out(
         self, x: Codes, stats: ValueCounts, classes: Labels, structure: None, leaving: Leaving, out: Floats
@@ -397,25 +403,24 @@ class Categorical(Family[ValueCounts, CategoricalParameters]):
 
     def terms(self, row: RowView, stats: ValueCounts, parameters: CategoricalParameters, pair: Pair) -> list[Term]:
         """Return one term per column, with the weight of the rows of each class that have the value."""
-        tables = row.cached("tables", lambda: self._tables(stats, parameters, row.classes))
         terms = []
-        for j, (name, value) in enumerate(zip(row.names, row.values(), strict=True)):
+        for j, (name, value, table) in enumerate(zip(row.names, row.values(), row.tables, strict=True)):
             if value is None:
                 terms.append(Term.missing(name))
                 continue
             position, shown = parameters.positions[j].get(value), str(value)
-            if position is not None:
-                terms.append(tables[j].term((name, value, shown), position, pair))
+            if position is not None and table.is_known[position]:
+                terms.append(table.term((name, value, shown), position, pair))
                 continue
             rare = parameters.rare_of(j)
             if rare is None:
                 terms.append(Term.unseen(name, value, shown))
                 continue
             label = name, value, f"{shown} (one of {rare.shown})"
-            terms.append(tables[j].term(label, len(parameters.values[j]), pair))
+            terms.append(table.term(label, len(parameters.values[j]), pair))
         return terms
 
-    def _tables(self, stats: ValueCounts, parameters: CategoricalParameters, classes: Labels) -> list[ValueTables]:
+    def value_tables(self, stats: ValueCounts, parameters: CategoricalParameters, classes: Labels) -> list[ValueTables]:
         """Return the values of each column, and its rare values together as the last one."""
         columns = [self._group(column) for column in self._counted(stats, classes)]
         columns *= len(stats.values) if self.shared else 1
@@ -424,8 +429,42 @@ class Categorical(Family[ValueCounts, CategoricalParameters]):
             log_probability, rare = parameters.log_probability[j], parameters.rare_of(j)
             if rare is not None:
                 log_probability = np.concatenate([log_probability, rare.log_probability[None]])
-            tables.append(ValueTables(counted.weight, counted.alpha, log_probability))
+            tables.append(ValueTables(counted.weight, counted.rows, counted.alpha, log_probability, counted.vanishes))
         return tables
+
+    def estimate_without(self, x: Codes, counted: Estimate, c: int, classes: Labels, structure: None) -> Estimate:
+        """Estimate without one counted row of class c, from the tables of the values."""
+        parameters: CategoricalParameters = counted.parameters
+        tables = None if self.shared else self._tables_without(coded_values(x), parameters, counted.tables, c)
+        if tables is None:
+            return super().estimate_without(x, counted, c, classes, structure)
+        shares = [t.log_probability[: len(values)] for values, t in zip(parameters.values, tables, strict=True)]
+        rest = parameters.with_log_probability(shares, lambda j, _: tables[j].log_probability[-1])
+        return Estimate(counted.statistic, rest, tables)
+
+    def _tables_without(
+        self, row: Sequence[CellValue], parameters: CategoricalParameters, tables: Sequence[ValueTables], c: int
+    ) -> list[ValueTables] | None:
+        """Return the tables without one row of class c; None if it changes which values are rare."""
+        rest = []
+        for value, positions, table in zip(row, parameters.positions, tables, strict=True):
+            if value is None:
+                rest.append(table)
+                continue
+            position = positions.get(value)
+            if position is None or self._is_nearly_rare(table, position):
+                return None
+            table_without = table.without(position, c)
+            if table_without is None:
+                return None
+            rest.append(table_without)
+        return rest
+
+    def _is_nearly_rare(self, table: ValueTables, position: int) -> bool:
+        """Return whether a value would be rare without one of its rows."""
+        if not self.min_rows or not table.vanishes[position]:
+            return False
+        return float(rows_written_out(table.rows[position], table.weight[position]).sum()) - 1 < self.min_rows
 
     def alternatives(self, row: RowView, parameters: CategoricalParameters, rival: int) -> Iterator[Alternative]:
         """Yield the row with each other value of each column."""

@@ -17,12 +17,12 @@ import math
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache, cached_property
-from typing import NamedTuple, TypeVar, cast
+from typing import Any, NamedTuple, TypeVar, cast
 
 import numpy as np
 
 from naively._kernels.cells import Cells
-from naively._kernels.types import Bools, Floats, Index
+from naively._kernels.types import Bools, Floats, Index, Wholes
 from naively.data.kinds import SECONDS_OF_A_DAY, Kind
 from naively.data.names import Names
 from naively.data.plain import CellValue
@@ -51,6 +51,7 @@ class Beta(NamedTuple):
     factor: float = 1.0
 
 
+MAX_CELLS_WITHOUT = 2**15  # (value, class) pairs of the tables of a column without a row that are kept
 MAX_SPREADS = 100_000
 _SPREADS: dict[Beta, tuple[float, float]] = {}  # lower and upper ends, for values that occur in many rows
 
@@ -109,6 +110,7 @@ class RowView:
 
     `weight` is the weight of each column under a tuning, for terms that add up several columns; None is 1. `cache`
     holds what a family computes once for the block of a model; it depends neither on the row nor on the two classes.
+    `tables` are those of `Family.value_tables`.
     """
 
     x: Numbers | Codes | Texts
@@ -117,6 +119,7 @@ class RowView:
     classes: tuple[CellValue, ...]
     weight: Floats | None = None
     cache: dict[Hashable, object] = field(default_factory=dict)
+    tables: Sequence[ValueTables] = ()
 
     def kind(self, column: int) -> Kind:
         """Return the kind of a column."""
@@ -147,8 +150,13 @@ class RowView:
             return [None if x != x else x for x in self.numbers().tolist()]
         if isinstance(self.x, Texts):
             return [Texts.as_strings(texts)[0] for texts in self.x.columns]
-        known, codes = self.x.values, [code for _, piece in self.x.placed() for code in piece[0].tolist()]
-        return [known[j][int(k)] if k == k and 0 <= k < len(known[j]) else None for j, k in enumerate(codes)]
+        return coded_values(self.x)
+
+
+def coded_values(x: Codes) -> list[CellValue]:
+    """Return the value of each column of a single row; None where it is missing."""
+    known, codes = x.values, [code for _, piece in x.placed() for code in piece[0].tolist()]
+    return [known[j][int(k)] if k == k and 0 <= k < len(known[j]) else None for j, k in enumerate(codes)]
 
 
 def intervals_of(terms: Sequence[Term]) -> list[tuple[float, float]]:
@@ -481,14 +489,66 @@ def share_terms(
     ]
 
 
+def log_shares(counts: Floats, alpha: Floats, start: Index) -> Floats:
+    """Return log (N_k + α_k) / Σ (N + α) within each column, (value, class); the values of column j begin at start[j].
+
+    A class without counts in a column takes those of all classes. A probability of zero is −∞.
+    """
+    if not len(counts):
+        return np.zeros(counts.shape)
+    size = np.diff(start, append=len(counts))
+    total = np.repeat(np.add.reduceat(counts, start), size, axis=0)
+    smoothed = np.where(total > 0, counts, counts.sum(axis=1, keepdims=True)) + alpha
+    smoothed_total = np.repeat(np.add.reduceat(smoothed, start), size, axis=0)
+    with np.errstate(divide="ignore"):
+        return np.asarray(np.log(smoothed) - np.log(np.where(smoothed_total > 0, smoothed_total, 1.0)))
+
+
 @dataclass(frozen=True, eq=False)
 class ValueTables:
-    """The values of a column: weight, pseudo-count and log θ of each, (value, class), and the sums of the classes."""
+    """The values of a column, (value, class): weight, rows, pseudo-count and log θ of each.
+
+    A value that `vanishes` is known only while some row has it. `shown` holds texts that the family computes once.
+    """
 
     weight: Floats
+    rows: Wholes
     alpha: Floats
     log_probability: Floats
+    vanishes: Bools
+    shown: dict[Hashable, Any] = field(default_factory=dict)
     evidence: dict[tuple[int, Pair], Evidence] = field(default_factory=dict)
+    rest: dict[tuple[int, int], ValueTables] = field(default_factory=dict)  # without one row: its value, its class
+
+    @cached_property
+    def is_known(self) -> Bools:
+        """Whether each value is evidence."""
+        return np.asarray(~self.vanishes | self.rows.any(axis=1))
+
+    def without(self, position: int, c: int) -> ValueTables | None:
+        """Return the column without one row of class c that has the value at a position.
+
+        None unless all such rows have the weight 1.
+        """
+        rest = self.rest.get((position, c))
+        if rest is not None:
+            return rest
+        if not self.weight[position, c] == self.rows[position, c] >= 1:
+            return None
+        weight, rows, alpha = self.weight.copy(), self.rows.copy(), self.alpha
+        weight[position, c] -= 1.0
+        rows[position, c] -= 1
+        is_unknown = self.vanishes[position] and not rows[position].any()
+        if is_unknown:
+            alpha = alpha.copy()
+            alpha[position] = 0.0
+        log_probability = log_shares(weight, alpha, np.zeros(1, np.intp))
+        rest = ValueTables(weight, rows, alpha, log_probability, self.vanishes, self.shown)
+        log_probability[~rest.is_known] = 0.0
+        if (len(self.rest) + 1) * weight.size > MAX_CELLS_WITHOUT:
+            self.rest.clear()
+        self.rest[position, c] = rest
+        return rest
 
     @cached_property
     def totals(self) -> Floats:

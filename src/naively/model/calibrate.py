@@ -20,6 +20,7 @@ import json
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -212,10 +213,17 @@ class Tuning:
 
     def weight(self, block: Block) -> Floats:
         """Return w for each column of a block, one number for a joint block."""
-        role = block.role
-        by_name = {key[0][0]: w for key, w in self.weights.items() if key[1] == role}
+        by_name = self._weights_by_role.get(block.role, {})
         names = block.names[:1] if block.family.joint else block.names
         return np.array([by_name.get(name, self.default_weight) for name in names])
+
+    @cached_property
+    def _weights_by_role(self) -> dict[str, dict[str, float]]:
+        """The weight of each column, by the role of its evidence."""
+        by_role: dict[str, dict[str, float]] = {}
+        for key, w in self.weights.items():
+            by_role.setdefault(key[1], {})[key[0][0]] = w
+        return by_role
 
     def weight_of_column(self, block: Block, j: int) -> float:
         """Return w of one column of a block."""

@@ -28,6 +28,7 @@ from naively.data.names import counted
 from naively.data.plain import JsonObject
 from naively.data.read import TableLike
 from naively.errors import InputError
+from naively.families.base import Estimate
 from naively.families.together import WeightedTables
 from naively.model import merge
 from naively.model.calibrate import Importance, Tuning, WeightedBlocks, weigh_blocks
@@ -188,6 +189,12 @@ class Model:
         """What the family of each chosen block chooses from all rows, such as the cuts of bins; None for most."""
         pairs = zip(self.chosen.schema.blocks, self.chosen.statistics, strict=True)
         return tuple(block.family.structure(statistic) for block, statistic in pairs)
+
+    @cached_property
+    def estimates(self) -> tuple[Estimate, ...]:
+        """The statistic, the parameters and the tables of values of each chosen block, for explanations."""
+        parts = zip(self.chosen.schema.blocks, self.chosen.statistics, self.parameters, strict=True)
+        return tuple(Estimate(s, p, block.family.value_tables(s, p, self.classes)) for block, s, p in parts)
 
     @property
     def floor(self) -> float:
