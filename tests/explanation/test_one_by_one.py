@@ -4,7 +4,6 @@ import numpy as np
 import pytest
 
 import naively
-from naively.explanation import counterfactual
 from naively.explanation.explanation import Explanation
 from naively.families import evidence
 
@@ -82,7 +81,6 @@ def test_changed_models_compute_again() -> None:
 
 
 def test_memory_is_limited(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(counterfactual, "MAX_CACHED_SCORES", 10)
     monkeypatch.setattr(evidence, "MAX_SPREADS", 3)
     table, labels = mixed_table(90, 6)
     new, _ = mixed_table(10, 7)

@@ -5,8 +5,8 @@ best changes of all columns and words are made together, the most effective firs
 class. The log-odds is a sum, so no smaller number of these changes does it between two classes. The exceptions are
 texts scored by n-grams or with a length exponent, and models with tables of columns, where the order is a guess.
 
-Where the evidence of each column is independent of the others, a change is scored once for all rows, and the score of a
-row with several changes is a sum. Texts and blocks of counts are scored as whole rows.
+Where the evidence of each column is independent of the others, each change is scored by its column alone, and the score
+of a row with several changes is a sum. Texts and blocks of counts are scored as whole rows.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass
-from weakref import WeakKeyDictionary
+from itertools import chain
 
 import numpy as np
 
@@ -22,15 +22,18 @@ from naively._kernels.posterior import normalise
 from naively._kernels.types import Floats, Index
 from naively.data.labelled import Label
 from naively.data.names import positions_of
-from naively.data.plain import as_plain
+from naively.data.plain import CellValue, as_plain
 from naively.data.table import Table
+from naively.data.views import Codes, Numbers
 from naively.errors import ImpossibleRowsWarning
+from naively.families.base import times
 from naively.families.evidence import Alternative
 from naively.families.text import without_words
-from naively.model.contributions import evidence_of_columns
-from naively.model.count import View, views_of
+from naively.model.contributions import evidence_of_block
+from naively.model.count import View
 from naively.model.decide import log_sum_exp
 from naively.model.model import Model
+from naively.schema.schema import Block
 
 MAX_CHANGES = 100
 MAX_RIVALS = 4  # classes that the prediction may change to, the most probable ones
@@ -38,9 +41,7 @@ MAX_LOG_ODDS = 1e9  # stands for an infinite log-odds where differences are take
 MIN_GAIN = 1e-12  # nats that a change must add
 TIE = 1e-9  # relative: two classes this close are equal
 PLANS_AT_A_TIME = 256
-MAX_CACHED_SCORES = 1_000_000  # of changes, by class
 Plan = Sequence[Alternative]
-_SCORES: WeakKeyDictionary[Model, dict[tuple[str, object], Floats]] = WeakKeyDictionary()  # of changes to columns
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,7 +70,12 @@ class Counterfactual:
 
 
 def find_counterfactuals(
-    model: Model, table: Table, views: Sequence[View], rows: range, log_posterior: Floats, candidates: Sequence[Plan]
+    model: Model,
+    table: Table,
+    views: Sequence[View],
+    rows: range,
+    log_posterior: Floats,
+    candidates: Sequence[Sequence[Plan]],
 ) -> list[Counterfactual | None]:
     """Find the fewest changes of each row that change its prediction.
 
@@ -80,98 +86,82 @@ def find_counterfactuals(
     rows
         The positions of the rows to explain.
     candidates
-        The changes to try, for each of these rows.
+        The changes to try: for each of these rows, those of the columns of each block.
 
     Returns
     -------
     list
         None for a row that no combination of at most 100 changes is enough for.
     """
-    additive = _additive_columns(model) if table.can_change_any_cell else frozenset()
-    is_additive = [all(change.column in additive for change in plan) for plan in candidates]
-    results: list[Counterfactual | None] = [None] * len(rows)
-    quick = [i for i, plan in enumerate(candidates) if plan and is_additive[i]]
-    if quick:
-        sums = _Sums.of(model, table, views, rows, candidates, quick)
-        for i in quick:
-            if np.isfinite(sums.evidence[:, i]).all():
+    is_additive = _are_additive(model, table)
+    sums: _Sums | None = None
+    results: list[Counterfactual | None] = []
+    for i, plans in enumerate(candidates):
+        if not any(plans):
+            results.append(None)
+            continue
+        if all(additive or not plan for additive, plan in zip(is_additive, plans, strict=True)):
+            if sums is None:
+                sums = _Sums.of(model, [view.rows(rows.start, rows.stop) for view in views], len(rows))
+            if np.isfinite(sums.score[i]).all():
                 with np.errstate(invalid="ignore"):  # a change may be impossible in both classes
-                    results[i] = sums.search(model, i, candidates[i])
-            else:
-                is_additive[i] = False
-    for i, plan in enumerate(candidates):
-        if plan and not is_additive[i]:
-            results[i] = _search_by_scoring(model, table, rows[i], log_posterior[rows[i]], plan)
+                    results.append(sums.search(i, plans))
+                continue
+        plan = list(chain.from_iterable(plans))
+        results.append(_search_by_scoring(model, table, rows[i], log_posterior[rows[i]], plan))
     return results
 
 
-def _additive_columns(model: Model) -> frozenset[str]:
-    """Return the columns whose evidence does not depend on other columns: none if the model has tables of columns."""
-    if model.weighted_blocks.tables is not None:
-        return frozenset()
+def _are_additive(model: Model, table: Table) -> list[bool]:
+    """Return for each block whether the evidence of its columns is independent of others, and all can be changed."""
+    is_sum = table.can_change_any_cell and model.weighted_blocks.tables is None
     blocks = model.chosen.schema.blocks
-    names = {name for block in blocks for name in block.names}
-    return frozenset(
-        names - {n for block in blocks if block.family.joint or block.family.own_block for n in block.names}
-    )
+    return [is_sum and not (block.family.joint or block.family.own_block) for block in blocks]
 
 
 @dataclass(frozen=True, eq=False)
 class _Sums:
-    """The evidence of columns as it is and after each change: the score of a changed row is a sum of these."""
+    """The evidence of the columns of rows, by block: the score of a changed row differs by that of its new values."""
 
-    evidence: Floats  # (column, row, class)
-    changed: Floats  # (change, class): the evidence of the column after each distinct change
-    position: dict[tuple[str, object], int]  # of a change among the distinct ones
-    column: dict[str, int]
-    start: Floats  # (class,)
+    model: Model
+    columns: list[dict[str, int]]  # the positions of the columns of each block
+    evidence: list[Floats]  # of each block, (column, row, class)
+    score: Floats  # (row, class)
 
     @classmethod
-    def of(
-        cls,
-        model: Model,
-        table: Table,
-        views: Sequence[View],
-        rows: range,
-        candidates: Sequence[Plan],
-        quick: Sequence[int],
-    ) -> _Sums:
-        """Score the rows, and each distinct change once, in any row, also if it is proposed for later rows again."""
-        evidence = evidence_of_columns(model, [view.rows(rows.start, rows.stop) for view in views], len(rows))
-        changes = {(change.column, change.value): change for i in quick for change in candidates[i]}
-        column = positions_of(model.schema.names)
-        known = _SCORES.setdefault(model, {})
-        scores = {key: score for key in changes if (score := known.get(key)) is not None}
-        new = [change for key, change in changes.items() if key not in scores]
-        if new:
-            edited = table.with_cells(rows[quick[0]], [{change.column: change.value} for change in new])
-            of_new = evidence_of_columns(model, views_of(edited, model.chosen.schema), len(new))
-            for i, change in enumerate(new):
-                scores[change.column, change.value] = of_new[column[change.column], i].copy()
-            if (len(known) + len(new)) * len(model.classes) > MAX_CACHED_SCORES:
-                known.clear()
-            known.update(scores)
-        position = {key: i for i, key in enumerate(changes)}
-        changed = np.array([scores[key] for key in changes])
-        return cls(evidence, changed, position, column, model.log_prior + model.weighted_blocks.offset)
+    def of(cls, model: Model, views: Sequence[View], n_rows: int) -> _Sums:
+        """Score the rows."""
+        blocks = zip(model.chosen.schema.blocks, model.parameters, views, strict=True)
+        evidence = [evidence_of_block(model, *block, n_rows) for block in blocks]
+        start = model.log_prior + model.weighted_blocks.offset
+        score = np.add.reduce([part.sum(axis=0) for part in evidence], initial=0) + start
+        return cls(model, [positions_of(block.names) for block in model.chosen.schema.blocks], evidence, score)
 
-    def search(self, model: Model, row: int, candidates: Plan) -> Counterfactual | None:
+    def _difference(self, row: int, b: int, plan: Plan) -> Floats:
+        """Return by how much each change of columns of a block changes the score of a row, (change, class)."""
+        model, block = self.model, self.model.chosen.schema.blocks[b]
+        columns = [self.columns[b][change.column] for change in plan]
+        x = _view_of_changes(block, columns, [change.value for change in plan])
+        scores = np.zeros((len(plan), len(model.classes)))
+        block.family.log_likelihood(x, model.parameters[b], scores)
+        if model.tuning is not None:
+            scores = times(model.tuning.weight(block)[columns, None], scores)
+        return np.asarray(scores - self.evidence[b][columns, row])
+
+    def search(self, row: int, plans: Sequence[Plan]) -> Counterfactual | None:
         """Make the best changes of all columns together, the most effective first, until another class leads."""
-        of_row = self.evidence[:, row]
-        score = self.start + of_row.sum(axis=0)
-        columns = [self.column[change.column] for change in candidates]
-        positions = [self.position[change.column, change.value] for change in candidates]
-        difference = self.changed[positions] - of_row[columns]
+        score, candidates = self.score[row], list(chain.from_iterable(plans))
+        difference = np.concatenate([self._difference(row, b, plan) for b, plan in enumerate(plans) if plan])
         order = np.argsort(-score, kind="stable")
         answer = int(order[0])
         best: tuple[int, float, list[int], Floats] | None = None
         for rival in order[1 : 1 + MAX_RIVALS].tolist():
             gain = np.nan_to_num(difference[:, rival] - difference[:, answer], nan=0.0)
-            chosen: dict[int, int] = {}
+            chosen: dict[str, int] = {}
             for i in np.argsort(-gain, kind="stable").tolist():
                 if gain[i] <= MIN_GAIN or len(chosen) == MAX_CHANGES:
                     break
-                chosen.setdefault(columns[i], i)
+                chosen.setdefault(candidates[i].column, i)
             if not chosen:
                 continue
             plan = list(chosen.values())
@@ -189,7 +179,21 @@ class _Sums:
         if best is None:
             return None
         changes = tuple(Change(candidates[i].column, candidates[i].before, candidates[i].after) for i in best[2])
-        return _counterfactual(model, changes, best[3])
+        return _counterfactual(self.model, changes, best[3])
+
+
+def _view_of_changes(block: Block, columns: Sequence[int], values: Sequence[CellValue]) -> Numbers | Codes:
+    """Return rows of a block in which one column each has a value, and all others are missing."""
+    if block.family.statistic.view is Numbers:
+        numbers = np.full((len(values), len(block.names)), np.nan)
+        numbers[np.arange(len(values)), columns] = values
+        return Numbers((numbers,))
+    listed: list[list[CellValue]] = [[] for _ in block.names]
+    codes = np.full((len(values), len(block.names)), -1, dtype=np.int32)
+    for i, (j, value) in enumerate(zip(columns, values, strict=True)):
+        codes[i, j] = len(listed[j])
+        listed[j].append(value)
+    return Codes((codes,), tuple(map(tuple, listed)))
 
 
 def _search_by_scoring(

@@ -113,13 +113,11 @@ def _explain_rows(
     return explanations
 
 
-def _alternatives(blocks: Sequence[ExplainedBlock], rows: Sequence[RowView], rival: int) -> list[Alternative]:
+def _alternatives(blocks: Sequence[ExplainedBlock], rows: Sequence[RowView], rival: int) -> list[list[Alternative]]:
     """Return the changes to a row, given by its part in each block, that might change the prediction to a rival."""
     return [
-        alternative
-        for block, row in zip(blocks, rows, strict=True)
-        if not block.block.part
-        for alternative in block.block.family.alternatives(row, block.weighed.estimate.parameters, rival)
+        [] if b.block.part else list(b.block.family.alternatives(row, b.weighed.estimate.parameters, rival))
+        for b, row in zip(blocks, rows, strict=True)
     ]
 
 

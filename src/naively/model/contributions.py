@@ -83,7 +83,7 @@ def evidence_in_chunks(model: Model, table: Table) -> Iterator[tuple[slice, Floa
     for start in range(0, table.n_rows, step):
         chunk = slice(start, min(start + step, table.n_rows))
         chunk_views = views if table.n_rows <= step else [view.rows(chunk.start, chunk.stop) for view in views]
-        evidence = evidence_of_columns(model, chunk_views, chunk.stop - start)
+        evidence = _evidence_of_columns(model, chunk_views, chunk.stop - start)
         if tables is not None and table_view is not None:
             position = positions_of(model.schema.names)
             shares = tables.score_columns(table_view.rows(chunk.start, chunk.stop))
@@ -91,14 +91,14 @@ def evidence_in_chunks(model: Model, table: Table) -> Iterator[tuple[slice, Floa
         yield chunk, evidence
 
 
-def evidence_of_columns(model: Model, views: Sequence[View], n_rows: int) -> Floats:
+def _evidence_of_columns(model: Model, views: Sequence[View], n_rows: int) -> Floats:
     """Return the weighted evidence of each column of the schema, (column, row, class)."""
     evidence = np.zeros((len(model.schema.names), n_rows, len(model.classes)))
     position = positions_of(model.schema.names)
     for block, parameters, view in zip(model.chosen.schema.blocks, model.parameters, views, strict=True):
         if not len(block.names):
             continue
-        part = _evidence_of_block(model, block, parameters, view, n_rows)
+        part = evidence_of_block(model, block, parameters, view, n_rows)
         if block.names == model.schema.names:
             evidence += part
         else:
@@ -106,7 +106,7 @@ def evidence_of_columns(model: Model, views: Sequence[View], n_rows: int) -> Flo
     return evidence
 
 
-def _evidence_of_block(model: Model, block: Block, parameters: Any, view: View, n_rows: int) -> Floats:
+def evidence_of_block(model: Model, block: Block, parameters: Any, view: View, n_rows: int) -> Floats:
     """Return the weighted evidence of each column of a block, (column, row, class)."""
     part = np.zeros((len(block.names), n_rows, len(model.classes)))
     try:
