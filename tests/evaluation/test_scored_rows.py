@@ -13,6 +13,7 @@ import pytest
 import naively as nb
 from naively.data.labelled import read_labelled
 from naively.evaluation.scored_rows import score_rows
+from naively.model.count import views_of
 from naively.model.without_row import without_counted_row
 from naively.statistics import row_hashes
 
@@ -77,7 +78,7 @@ def test_a_few_counted_rows_are_scored_by_the_tuning_of_the_model(n_counted: int
     rows = read_labelled(few, "y", like=model)
     for i in range(n_counted):
         row, c = rows.table.take(np.array([i])), int(rows.label_in(model.classes)[i])
-        others = without_counted_row(model, row, c)
+        others = without_counted_row(model, row, 0, views_of(row, model.chosen.schema), c)
         assert others is not None
         np.testing.assert_allclose(scored.log_posterior[200 + i], others.log_posterior(row)[0], atol=0.01)
 
@@ -92,7 +93,8 @@ def test_a_few_counted_texts_are_scored_by_the_tuning_of_the_model() -> None:
     assert scored.n_counted == 7
     for i in range(7):
         rows = read_labelled(texts[i : i + 1], labels[i : i + 1], like=model)
-        others = without_counted_row(model, rows.table, model.classes.index(labels[i]))
+        views = views_of(rows.table, model.chosen.schema)
+        others = without_counted_row(model, rows.table, 0, views, model.classes.index(labels[i]))
         assert others is not None
         np.testing.assert_allclose(scored.log_posterior[i], others.log_posterior(texts[i : i + 1])[0], atol=0.02)
 

@@ -5,8 +5,8 @@ best changes of all columns and words are made together, the most effective firs
 class. The log-odds is a sum, so no smaller number of these changes does it between two classes. The exceptions are
 texts scored by n-grams or with a length exponent, and models with tables of columns, where the order is a guess.
 
-Where the evidence of each column is independent of the others, each change is scored by its column alone, and the score
-of a row with several changes is a sum. Texts and blocks of counts are scored as whole rows.
+Where the evidence of each column is independent of the others, a change is scored once for many rows by its column
+alone, and the score of a row with several changes is a sum. Texts and blocks of counts are scored as whole rows.
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import chain
+from typing import Any
 
 import numpy as np
 
@@ -41,6 +42,7 @@ MAX_LOG_ODDS = 1e9  # stands for an infinite log-odds where differences are take
 MIN_GAIN = 1e-12  # nats that a change must add
 TIE = 1e-9  # relative: two classes this close are equal
 PLANS_AT_A_TIME = 256
+MAX_CELLS = 2**20  # of rows in which one column each has a value
 Plan = Sequence[Alternative]
 
 
@@ -72,8 +74,8 @@ class Counterfactual:
 def find_counterfactuals(
     model: Model,
     table: Table,
+    positions: range,
     views: Sequence[View],
-    rows: range,
     log_posterior: Floats,
     candidates: Sequence[Sequence[Plan]],
 ) -> list[Counterfactual | None]:
@@ -81,10 +83,12 @@ def find_counterfactuals(
 
     Parameters
     ----------
-    model, table, views, log_posterior
-        The model, the rows, their columns by block, and their log posteriors before the floor.
-    rows
-        The positions of the rows to explain.
+    model
+        The model.
+    table, positions
+        A table, and the positions of the rows to explain.
+    views, log_posterior
+        The columns of these rows by block, and their log posteriors before the floor.
     candidates
         The changes to try: for each of these rows, those of the columns of each block.
 
@@ -93,22 +97,22 @@ def find_counterfactuals(
     list
         None for a row that no combination of at most 100 changes is enough for.
     """
-    is_additive = _are_additive(model, table)
-    sums: _Sums | None = None
+    are_additive = _are_additive(model, table)
+    is_sum = [
+        any(plans) and all(additive or not plan for additive, plan in zip(are_additive, plans, strict=True))
+        for plans in candidates
+    ]
+    sums = _Sums.of(model, views, [plans if i else () for i, plans in zip(is_sum, candidates, strict=True)])
     results: list[Counterfactual | None] = []
     for i, plans in enumerate(candidates):
         if not any(plans):
             results.append(None)
-            continue
-        if all(additive or not plan for additive, plan in zip(is_additive, plans, strict=True)):
-            if sums is None:
-                sums = _Sums.of(model, [view.rows(rows.start, rows.stop) for view in views], len(rows))
-            if np.isfinite(sums.score[i]).all():
-                with np.errstate(invalid="ignore"):  # a change may be impossible in both classes
-                    results.append(sums.search(i, plans))
-                continue
-        plan = list(chain.from_iterable(plans))
-        results.append(_search_by_scoring(model, table, rows[i], log_posterior[rows[i]], plan))
+        elif is_sum[i] and np.isfinite(sums.score[i]).all():
+            with np.errstate(invalid="ignore"):  # a change may be impossible in both classes
+                results.append(sums.search(i, plans))
+        else:
+            plan = list(chain.from_iterable(plans))
+            results.append(_search_by_scoring(model, table, positions[i], log_posterior[i], plan))
     return results
 
 
@@ -121,32 +125,31 @@ def _are_additive(model: Model, table: Table) -> list[bool]:
 
 @dataclass(frozen=True, eq=False)
 class _Sums:
-    """The evidence of the columns of rows, by block: the score of a changed row differs by that of its new values."""
+    """The evidence of the columns of rows, and of changed columns, by block: the score of a changed row is a sum."""
 
     model: Model
-    columns: list[dict[str, int]]  # the positions of the columns of each block
     evidence: list[Floats]  # of each block, (column, row, class)
     score: Floats  # (row, class)
+    changes: list[_Changes]  # of each block
 
     @classmethod
-    def of(cls, model: Model, views: Sequence[View], n_rows: int) -> _Sums:
-        """Score the rows."""
-        blocks = zip(model.chosen.schema.blocks, model.parameters, views, strict=True)
-        evidence = [evidence_of_block(model, *block, n_rows) for block in blocks]
+    def of(cls, model: Model, views: Sequence[View], candidates: Sequence[Sequence[Plan]]) -> _Sums:
+        """Score the rows, and each distinct change of the rows once; rows without candidates may not be sums."""
+        blocks = list(zip(model.chosen.schema.blocks, model.parameters, views, strict=True))
+        evidence = [evidence_of_block(model, *block, len(candidates)) for block in blocks]
         start = model.log_prior + model.weighted_blocks.offset
         score = np.add.reduce([part.sum(axis=0) for part in evidence], initial=0) + start
-        return cls(model, [positions_of(block.names) for block in model.chosen.schema.blocks], evidence, score)
+        changes = [
+            _Changes.of(model, block, parameters, [plans[b] for plans in candidates if plans])
+            for b, (block, parameters, _) in enumerate(blocks)
+        ]
+        return cls(model, evidence, score, changes)
 
     def _difference(self, row: int, b: int, plan: Plan) -> Floats:
         """Return by how much each change of columns of a block changes the score of a row, (change, class)."""
-        model, block = self.model, self.model.chosen.schema.blocks[b]
-        columns = [self.columns[b][change.column] for change in plan]
-        x = _view_of_changes(block, columns, [change.value for change in plan])
-        scores = np.zeros((len(plan), len(model.classes)))
-        block.family.log_likelihood(x, model.parameters[b], scores)
-        if model.tuning is not None:
-            scores = times(model.tuning.weight(block)[columns, None], scores)
-        return np.asarray(scores - self.evidence[b][columns, row])
+        changes = self.changes[b]
+        positions = [changes.position[change.column, change.value] for change in plan]
+        return np.asarray(changes.scores[positions] - self.evidence[b][changes.columns[positions], row])
 
     def search(self, row: int, plans: Sequence[Plan]) -> Counterfactual | None:
         """Make the best changes of all columns together, the most effective first, until another class leads."""
@@ -182,7 +185,36 @@ class _Sums:
         return _counterfactual(self.model, changes, best[3])
 
 
-def _view_of_changes(block: Block, columns: Sequence[int], values: Sequence[CellValue]) -> Numbers | Codes:
+@dataclass(frozen=True, eq=False)
+class _Changes:
+    """The distinct changes of columns of a block, by column and value, with the weighted evidence of the new values."""
+
+    position: dict[tuple[str, CellValue], int]
+    columns: Index  # (change,)
+    scores: Floats  # (change, class)
+
+    @classmethod
+    def of(cls, model: Model, block: Block, parameters: Any, plans: Sequence[Plan]) -> _Changes:
+        """Score each change in a row of which all other columns are missing."""
+        position = {key: i for i, key in enumerate(dict.fromkeys((c.column, c.value) for p in plans for c in p))}
+        scores = np.zeros((len(position), len(model.classes)))
+        if not position:
+            return cls(position, np.zeros(0, np.intp), scores)
+        place = positions_of(block.names)
+        columns = np.array([place[column] for column, _ in position])
+        values = [value for _, value in position]
+        step = max(1, MAX_CELLS // len(block.names))
+        for start in range(0, len(values), step):
+            chunk = slice(start, start + step)
+            block.family.log_likelihood(
+                _one_value_each(block, columns[chunk], values[chunk]), parameters, scores[chunk]
+            )
+        if model.tuning is not None:
+            scores = times(model.tuning.weight(block)[columns, None], scores)
+        return cls(position, columns, scores)
+
+
+def _one_value_each(block: Block, columns: Index, values: Sequence[CellValue]) -> Numbers | Codes:
     """Return rows of a block in which one column each has a value, and all others are missing."""
     if block.family.statistic.view is Numbers:
         numbers = np.full((len(values), len(block.names)), np.nan)
@@ -190,7 +222,7 @@ def _view_of_changes(block: Block, columns: Sequence[int], values: Sequence[Cell
         return Numbers((numbers,))
     listed: list[list[CellValue]] = [[] for _ in block.names]
     codes = np.full((len(values), len(block.names)), -1, dtype=np.int32)
-    for i, (j, value) in enumerate(zip(columns, values, strict=True)):
+    for i, (j, value) in enumerate(zip(columns.tolist(), values, strict=True)):
         codes[i, j] = len(listed[j])
         listed[j].append(value)
     return Codes((codes,), tuple(map(tuple, listed)))

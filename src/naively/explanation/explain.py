@@ -64,42 +64,72 @@ def explain(
         raise InputError(f"top={top}: the number of contributions to keep is zero or more.")
     table = read_rows(model, X)
     counted = counted_classes(model, table) if leave_out else np.full(table.n_rows, -1)
+    rows = _Rows.of(model, table)
     if (counted < 0).all():
-        return _explain_rows(model, table, of, against, top, changes)
+        return _explain_rows(model, rows, of, against, top, changes)
     explanations: dict[int, Explanation] = {}
     for i in np.flatnonzero(counted >= 0).tolist():
-        row = table if table.n_rows == 1 else table.take(np.array([i]))
-        others = without_counted_row(model, row, int(counted[i]))
+        row = rows.part(i, i + 1)
+        others = without_counted_row(model, table, i, row.views, int(counted[i]))
         if others is not None:
+            row = row if model.schema.tables is None else _Rows.of(others, table.take(np.array([i])))
             [explanation] = _explain_rows(others, row, of, against, top, changes)
             explanations[i] = replace(explanation, is_left_out=True)
     new_rows = [i for i in range(table.n_rows) if i not in explanations]
     if new_rows:
-        of_new_rows = _explain_rows(model, table.take(np.array(new_rows)), of, against, top, changes)
-        explanations |= zip(new_rows, of_new_rows, strict=True)
+        rows = _Rows.of(model, table.take(np.array(new_rows)))
+        explanations |= zip(new_rows, _explain_rows(model, rows, of, against, top, changes), strict=True)
     return [explanations[i] for i in range(table.n_rows)]
 
 
+class _Rows(NamedTuple):
+    """Rows of a table, by their positions, and their columns as the weighted and the chosen blocks read them."""
+
+    table: Table
+    positions: range
+    scored: ScoredViews
+    views: Sequence[View]
+
+    @classmethod
+    def of(cls, model: Model, table: Table) -> _Rows:
+        """Read the columns of all rows."""
+        scored = ScoredViews.of(table, model.weighted_blocks)
+        is_as_chosen = model.weighted_blocks.schema.blocks == model.chosen.schema.blocks
+        views = scored.blocks if is_as_chosen else views_of(table, model.chosen.schema)
+        return cls(table, range(table.n_rows), scored, views)
+
+    def part(self, start: int, stop: int) -> _Rows:
+        """Return the rows from start to stop."""
+        positions = self.positions[start:stop]
+        if positions == self.positions:
+            return self
+        scored = self.scored.rows(start, stop)
+        is_as_chosen = self.views is self.scored.blocks
+        views = scored.blocks if is_as_chosen else [view.rows(start, stop) for view in self.views]
+        return _Rows(self.table, positions, scored, views)
+
+
 def _explain_rows(
-    model: Model, table: Table, of: Label | None, against: Label | None, top: int | None, changes: bool
+    model: Model, rows: _Rows, of: Label | None, against: Label | None, top: int | None, changes: bool
 ) -> list[Explanation]:
     """Explain rows by a model as it is."""
-    scored = ScoredViews.of(table, model.weighted_blocks)
-    is_as_chosen = model.weighted_blocks.schema.blocks == model.chosen.schema.blocks
-    views = scored.blocks if is_as_chosen else views_of(table, model.chosen.schema)
-    before_floor, log_posterior = _log_posteriors(model, scored, table.n_rows)
-    blocks = explained_blocks(model, views, table.n_rows)
+    log_posteriors = _log_posteriors(model, rows.scored, len(rows.positions))
     explanations: list[Explanation] = []
-    for start in range(0, table.n_rows, ROWS_AT_A_TIME):
-        rows = range(start, min(start + ROWS_AT_A_TIME, table.n_rows))
-        logs = before_floor[rows.start : rows.stop], log_posterior[rows.start : rows.stop]
-        scores = list(map(_Scores, rows, *(logs_of_rows.tolist() for logs_of_rows in logs), np.exp(logs[1]).tolist()))
-        row_views = [[block.row(i) for block in blocks] for i in rows]
-        counterfactuals: list[Counterfactual | None] = [None] * len(rows)
+    for start in range(0, len(rows.positions), ROWS_AT_A_TIME):
+        part = rows.part(start, start + ROWS_AT_A_TIME)
+        n_rows = len(part.positions)
+        before_floor, log_posterior = (logs[start : start + n_rows] for logs in log_posteriors)
+        logs = before_floor.tolist(), log_posterior.tolist(), np.exp(log_posterior).tolist()
+        scores = list(map(_Scores, range(n_rows), *logs))
+        blocks = explained_blocks(model, part.views, n_rows)
+        row_views = [[block.row(i) for block in blocks] for i in range(n_rows)]
+        counterfactuals: list[Counterfactual | None] = [None] * n_rows
         if changes and len(model.classes) > 1:
-            parts = zip(row_views, scores, strict=True)
-            candidates = [_alternatives(blocks, views_of_row, of_row.order[1]) for views_of_row, of_row in parts]
-            counterfactuals = find_counterfactuals(model, table, views, rows, before_floor, candidates)
+            pairs = zip(row_views, scores, strict=True)
+            candidates = [_alternatives(blocks, views_of_row, of_row.order[1]) for views_of_row, of_row in pairs]
+            counterfactuals = find_counterfactuals(
+                model, part.table, part.positions, part.views, before_floor, candidates
+            )
         drafts = [
             _Draft.of(model, blocks, views_of_row, of_row, class_pair(model, of, against, of_row.order), top)
             for views_of_row, of_row in zip(row_views, scores, strict=True)
@@ -107,8 +137,8 @@ def _explain_rows(
         intervals = iter(intervals_of([line.term for draft in drafts for line in draft.shown]))
         for draft, counterfactual in zip(drafts, counterfactuals, strict=True):
             explanation = draft.finish(model, counterfactual, intervals)
-            if scored.tables is not None and not draft.is_impossible:
-                explanation = _with_together(model, explanation, scored.tables, draft)
+            if part.scored.tables is not None and not draft.is_impossible:
+                explanation = _with_together(model, explanation, part.scored.tables, draft)
             explanations.append(explanation)
     return explanations
 

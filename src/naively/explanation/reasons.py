@@ -64,10 +64,13 @@ class Reasons:
 
         positions, posterior, texts, numbers = self._answer(rows, cells, rule)
         counted = counted_classes(self.model, rows) if self.leave_out else np.full(rows.n_rows, -1)
-        for i in np.flatnonzero(counted >= 0).tolist():
-            row = rows.take(np.array([i]))
-            others = without_counted_row(self.model, row, int(counted[i]))
+        is_counted = np.flatnonzero(counted >= 0).tolist()
+        views = views_of(rows, self.model.chosen.schema) if is_counted else []
+        for i in is_counted:
+            views_of_row = [view.rows(i, i + 1) for view in views]
+            others = without_counted_row(self.model, rows, i, views_of_row, int(counted[i]))
             if others is not None:
+                row = rows.take(np.array([i]))
                 one = Reasons(others, self.k)._answer(row, cells.slice(i, 1), rule)
                 (positions[i],), (posterior[i],), (texts[i],), (numbers[i],) = one
                 self.n_left_out += 1
