@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -12,6 +13,11 @@ from tests.support.strange_rows import quiet
 from tests.support.strategies import Rows, rows
 
 import naively as nb
+from naively.data.read import read
+from naively.families.base import Family
+from naively.families.evidence import RowView
+from naively.model.count import views_of
+from naively.statistics import NegativeCountError
 
 
 def tickets() -> tuple[dict[str, list[Any]], list[str]]:
@@ -86,3 +92,49 @@ def test_the_sum_is_the_log_odds_of_the_other_rows(drawn: Rows, data: st.DataObj
         return
     expected = quiet(lambda: others.log_odds(row, explanation.of, explanation.against))[0]
     assert np.isclose(explanation.total, expected, rtol=1e-8, atol=1e-8) or explanation.total == expected
+
+
+@pytest.mark.parametrize("is_weighted", [False, True])
+@pytest.mark.parametrize(
+    "family",
+    [
+        nb.Categorical(),
+        nb.Categorical(alpha=0.0),
+        nb.Categorical(min_rows=2),
+        nb.Categorical(min_rows=3, values=("red",)),
+        nb.Categorical(values=("red", "blue")),
+    ],
+    ids=str,
+)
+@given(drawn=rows(), data=st.data())
+def test_tables_of_values_give_the_estimates_of_the_other_rows(
+    family: nb.Family, is_weighted: bool, drawn: Rows, data: st.DataObject
+) -> None:
+    """A family with tables of values need not subtract a row: the same scores and terms as if it did."""
+    columns = {names: family if given == nb.Categorical() else given for names, given in drawn.columns.items()}
+    drawn = replace(drawn, columns=columns, weight=drawn.weight if is_weighted else [1.0] * len(drawn))
+    model = drawn.fit()
+    i = data.draw(st.integers(0, len(drawn) - 1))
+    table, c = read({name: [values[i]] for name, values in drawn.x.items()}), model.classes.index(drawn.label[i])
+    pair = (c, (c + 1) % len(model.classes))
+    views, views_of_all = (views_of(rows, model.chosen.schema) for rows in (table, read(drawn.x)))
+    for block, counted, structure, x, x_of_all in zip(
+        model.chosen.schema.blocks, model.estimates, model.structures, views, views_of_all, strict=True
+    ):
+        if not counted.tables:
+            continue
+        try:
+            expected = Family.estimate_without(block.family, x, counted, c, model.classes, structure)
+        except NegativeCountError:
+            continue
+        estimate = block.family.estimate_without(x, counted, c, model.classes, structure)
+        scores, terms = [], []
+        for statistic, parameters, tables in (estimate, expected):
+            scores.append(np.zeros((len(block.names), len(drawn), len(model.classes))))
+            block.family.score_columns(x_of_all, parameters, scores[-1])
+            row = RowView(x, block.names, block.kinds, model.classes, tables=tables)
+            terms.append(block.family.terms(row, statistic, parameters, pair))
+        np.testing.assert_allclose(scores[0], scores[1], rtol=1e-12, atol=1e-12)
+        for one, two in zip(*terms, strict=True):
+            assert (one.value, one.note, one.counts) == (two.value, two.note, two.counts)
+            np.testing.assert_allclose(one.scores, two.scores, rtol=1e-12, atol=1e-12)

@@ -20,7 +20,7 @@ Source: Mitchell, Machine Learning (1997), §6.9; documents 001 ("single distrib
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import accumulate, chain, compress
@@ -96,6 +96,16 @@ class RareValues:
         """What the cell is called."""
         return f"{len(self.values):,} rare values" if len(self.values) > 1 else "other values"
 
+    def without(self, value: CellValue) -> RareValues | None:
+        """Return the values without one row of weight 1; None if the value is not there, or no value is left."""
+        if value not in self.values:
+            return None
+        position, weight = self.values.index(value), self.weight.copy()
+        weight[position] -= 1.0
+        is_left = weight > 0
+        values = tuple(compress(self.values, is_left.tolist()))
+        return RareValues(values, weight[is_left], self.log_probability) if values else None
+
 
 @dataclass(frozen=True, eq=False)
 class CategoricalParameters:
@@ -141,11 +151,10 @@ class CategoricalParameters:
         return sizes, table.take(np.array(rows, dtype=np.intp), axis=0)
 
     def with_log_probability(
-        self, tables: Sequence[Floats], of_rare: Callable[[int, RareValues], Floats]
+        self, tables: Sequence[Floats], rare: Sequence[RareValues | None]
     ) -> CategoricalParameters:
-        """Return the same values with other log θ: of each column, and of the rare values of a column."""
+        """Return the same values with another log θ, and other rare values."""
         joined = None if self.joined is None else (self.joined[0], np.concatenate(tables))
-        rare = [part and replace(part, log_probability=of_rare(j, part)) for j, part in enumerate(self.rare)]
         parameters = CategoricalParameters(self.values, tuple(tables), joined, tuple(rare))
         parameters.__dict__["positions"] = self.positions
         return parameters
@@ -301,7 +310,11 @@ class Categorical(Family[ValueCounts, CategoricalParameters]):
         if self.shared:
             return None
         tables = [times(w, t) for w, t in zip(weight.tolist(), parameters.log_probability, strict=True)]
-        return parameters.with_log_probability(tables, lambda j, rare: times(weight[j], rare.log_probability))
+        rare = [
+            part and replace(part, log_probability=times(w, part.log_probability))
+            for w, part in zip(weight.tolist(), parameters.rare, strict=False)
+        ]
+        return parameters.with_log_probability(tables, rare)
 
     def leave_one_out(
         self, x: Codes, stats: ValueCounts, classes: Labels, structure: None, leaving: Leaving, out: Floats
@@ -435,30 +448,25 @@ class Categorical(Family[ValueCounts, CategoricalParameters]):
     def estimate_without(self, x: Codes, counted: Estimate, c: int, classes: Labels, structure: None) -> Estimate:
         """Estimate without one counted row of class c, from the tables of the values."""
         parameters: CategoricalParameters = counted.parameters
-        tables = None if self.shared else self._tables_without(coded_values(x), parameters, counted.tables, c)
-        if tables is None:
-            return super().estimate_without(x, counted, c, classes, structure)
-        shares = [t.log_probability[: len(values)] for values, t in zip(parameters.values, tables, strict=True)]
-        rest = parameters.with_log_probability(shares, lambda j, _: tables[j].log_probability[-1])
-        return Estimate(counted.statistic, rest, tables)
-
-    def _tables_without(
-        self, row: Sequence[CellValue], parameters: CategoricalParameters, tables: Sequence[ValueTables], c: int
-    ) -> list[ValueTables] | None:
-        """Return the tables without one row of class c; None if it changes which values are rare."""
-        rest = []
-        for value, positions, table in zip(row, parameters.positions, tables, strict=True):
+        tables, rare = list(counted.tables), list(parameters.rare)
+        for j, value in enumerate(coded_values(x)):
             if value is None:
-                rest.append(table)
                 continue
-            position = positions.get(value)
-            if position is None or self._is_nearly_rare(table, position):
-                return None
-            table_without = table.without(position, c)
-            if table_without is None:
-                return None
-            rest.append(table_without)
-        return rest
+            position, part = parameters.positions[j].get(value), parameters.rare_of(j)
+            if position is None and part is not None:
+                rare[j] = part.without(value)
+                position = None if rare[j] is None else len(parameters.values[j])
+            elif position is not None and self._is_nearly_rare(tables[j], position):
+                position = None
+            table = None if position is None or self.shared else tables[j].without(position, c)
+            if table is None:  # a frequent value is rare without the row, or the row was not counted
+                return super().estimate_without(x, counted, c, classes, structure)
+            tables[j] = table
+        shares = [t.log_probability[: len(values)] for values, t in zip(parameters.values, tables, strict=True)]
+        rare = [
+            part and replace(part, log_probability=t.log_probability[-1]) for part, t in zip(rare, tables, strict=False)
+        ]
+        return Estimate(counted.statistic, parameters.with_log_probability(shares, rare), tables)
 
     def _is_nearly_rare(self, table: ValueTables, position: int) -> bool:
         """Return whether a value would be rare without one of its rows."""
