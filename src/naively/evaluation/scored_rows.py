@@ -88,8 +88,8 @@ def score_labelled(model: Model, batches: Iterable[LabelledRows], skip_unknown: 
     """Score rows, those that the model has counted as if it had not.
 
     Of rows whose hash the model does not hold, what holds for most of the others is presumed. If that turns out wrong,
-    only the others are scored. A class that the model
-    does not have is refused; with `skip_unknown`, its rows are left out with a warning.
+    only the others are scored. A class that the model does not have is refused; with `skip_unknown`, its rows are left
+    out with a warning.
     """
     n_rows = n_unknown = 0
     sampler = Sampler(MAX_COUNTED_ROWS)
