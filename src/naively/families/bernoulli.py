@@ -41,7 +41,7 @@ from naively.data.views import Numbers
 from naively.errors import InputError
 from naively.families import evidence
 from naively.families.base import ALL_KINDS, Labels, Leaving, times
-from naively.families.evidence import Alternative, Grid, Pair, RowView, Term, WordTable
+from naively.families.evidence import Alternative, Grid, Pair, RowView, Term, ValueTables, WordTable
 from naively.families.learnt import Learnt
 from naively.families.leave_one_out.columns import dense_numbers, leave_values_out
 from naively.families.linear_form import EVERY, LinearForm, LogLinear, dense_form, sparse_form
@@ -107,6 +107,13 @@ class Bernoulli(TokenFamily):
         self, x: Numbers, stats: TokenCounts, classes: Labels, structure: None, leaving: Leaving, out: Floats
     ) -> None:
         """Add equation (3) without the row: each column has two values, 0 and 1."""
+        cells = self._zeros_and_ones(stats)
+        values = dense_numbers(x)
+        slot = np.where(np.isnan(values), -1, cells.start + (values != 0))
+        leave_values_out(cells, slot, leaving, out)
+
+    def _zeros_and_ones(self, stats: TokenCounts) -> ValueArrays:
+        """Return the two values of each column: 0, then 1."""
         n, n_classes, ones, absent = stats.n_tokens, stats.n_classes, stats.cells, stats.missing
         one, one_rows = (table_of_cells(ones, n, counts).T for counts in (ones.sums[-1], ones.rows))
         missing, missing_rows = (table_of_cells(absent, n, counts).T for counts in (absent.sums[0], absent.rows))
@@ -115,7 +122,7 @@ class Bernoulli(TokenFamily):
         rows = np.stack([zero_rows, one_rows], axis=1).astype(np.int64)
         prior = np.stack([np.broadcast_to(np.asarray(alpha), n) for alpha in (self.b, self.a)], axis=1)
         alpha = np.repeat(prior[:, :, None], n_classes, axis=2)
-        cells = ValueArrays(
+        return ValueArrays(
             weight=np.stack([zero, one], axis=1).reshape(-1, n_classes),
             rows=rows.reshape(-1, n_classes),
             alpha=alpha.reshape(-1, n_classes),
@@ -123,14 +130,13 @@ class Bernoulli(TokenFamily):
             start=2 * np.arange(n),
             rows_until_unknown=np.repeat(rows.sum(axis=(1, 2)), 2),
         )
-        values = dense_numbers(x)
-        slot = np.where(np.isnan(values), -1, cells.start + (values != 0))
-        leave_values_out(cells, slot, leaving, out)
 
     def terms(self, row: RowView, stats: TokenCounts, parameters: TokenParameters, pair: Pair) -> list[Term]:
         """Return one term per column; in a wide block all zeros are one term, which includes the weights of columns."""
         columns, numbers = row.nonzero()
         is_missing = np.isnan(numbers)
+        if row.tables:
+            return self._terms_of_tables(row, pair, columns, is_missing)
         terms = [Term.missing(row.names[j]) for j in columns[is_missing].tolist()]
         terms += self._column_terms(row, stats, parameters, pair, columns[~is_missing], is_one=True)
         zeros = np.setdiff1d(np.arange(stats.n_tokens), columns)
@@ -157,6 +163,31 @@ class Bernoulli(TokenFamily):
         terms = evidence.share_terms(labels, scores[:, list(pair)], counts, totals, beta)
         is_unknown = parameters.form.is_unknown(columns).tolist()
         return [Term.unseen(*labels[i]) if unknown else terms[i] for i, unknown in enumerate(is_unknown)]
+
+    def _terms_of_tables(self, row: RowView, pair: Pair, columns: Index, is_missing: Bools) -> list[Term]:
+        """Return the terms of a narrow block, given the columns that are not 0: missing values first, then ones."""
+        zeros = np.setdiff1d(np.arange(len(row.names)), columns)
+        values = [(j, 1) for j in columns[~is_missing].tolist()] + [(j, 0) for j in zeros.tolist()]
+        return [Term.missing(row.names[j]) for j in columns[is_missing].tolist()] + [
+            row.tables[j].term((row.names[j], *self._format(value == 1, row.kind(j))), value, pair)
+            for j, value in values
+        ]
+
+    def value_tables(self, stats: TokenCounts, parameters: TokenParameters, classes: Labels) -> list[ValueTables]:
+        """Return 0 and 1 of each column of a narrow block; none if a class has no value in a column."""
+        n, always = stats.n_tokens, np.zeros(2, np.bool_)
+        if not 0 < n <= MAX_COLUMNS_LISTED:
+            return []
+        cells, columns = self._zeros_and_ones(stats), np.arange(n)
+        if not np.add.reduceat(cells.rows, cells.start).all():
+            return []
+        log_probability = np.stack([parameters.form.log_presence(columns, is_one) for is_one in (False, True)], axis=1)
+        tables = []
+        for j in range(n):
+            pair = slice(2 * j, 2 * j + 2)
+            arrays = cells.weight[pair], cells.rows[pair], cells.alpha[pair]
+            tables.append(ValueTables(*arrays, log_probability[j], always))
+        return tables
 
     def learnt(
         self,
