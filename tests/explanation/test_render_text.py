@@ -61,3 +61,10 @@ def test_a_wider_terminal_has_more_columns() -> None:
 def test_short_names_take_no_more_room(name: str, width: int) -> None:
     assert cell_len(shorten(name, width)) <= width
     assert shorten(name, 100) == name
+
+
+def test_a_column_that_is_left_out_has_its_reason_in_place_of_a_value() -> None:
+    X = {"same": ["s"] * 40, "x": ["a", "b", "b", "b"] * 10}
+    text = str(naively.fit(X, ["no", "yes", "yes", "yes"] * 10, tune=False).explain({"same": "s", "x": "a"})[0])
+    assert "not used: one value only" in text
+    assert "''" not in text

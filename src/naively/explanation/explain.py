@@ -375,7 +375,8 @@ class _Draft:
                 texts[name] = _added(texts[name], pieces) if name in texts else pieces
         lines = _without_repeated_missing(lines)
         for name, reason in model.chosen.left_out.items():
-            lines.append(Line(Term(name, None, "", note=f"not used: {reason}"), 0.0, 0.0))
+            note = f"not used: {reason}"
+            lines.append(Line(Term(name, None, note, note=note), 0.0, 0.0))
         excluding = [line.term.scores for line in lines if line.excludes_class]
         is_impossible = all(
             model.log_prior[c] == -np.inf or any(scores[side] == -np.inf for scores in excluding)
