@@ -467,3 +467,9 @@ def _runs(positions: Sequence[int]) -> list[tuple[int, int]]:
         else:
             runs.append((position, position + 1))
     return runs
+
+
+def table_of_texts(columns: Mapping[str, Sequence[str]]) -> ColumnTable:
+    """Return a table of columns of texts. They are valid Unicode, and Arrow is not loaded to read them."""
+    names, n_rows = tuple(columns), len(next(iter(columns.values())))
+    return ColumnTable(names, n_rows, tuple(ListOfStrings(name, tuple(texts)) for name, texts in columns.items()))

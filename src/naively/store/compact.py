@@ -8,7 +8,7 @@ from collections import Counter
 
 from naively.errors import InputError
 from naively.store.entries import Counts, Log, StoredEntry
-from naively.store.fingerprints import pack_fingerprints, unpack_fingerprints
+from naively.store.fingerprints import RememberedRows, pack_rows, unpack_rows
 from naively.store.running_sum import RunningSum
 from naively.store.sqlite import execute_when_free
 
@@ -16,7 +16,8 @@ from naively.store.sqlite import execute_when_free
 def compact(log: Log, total: RunningSum, comment: str) -> tuple[StoredEntry, RunningSum]:
     """Replace all entries by their sum; inside a transaction. Every entry is checked before it is deleted."""
     absorbed = b""
-    fingerprints: Counter[bytes] = Counter()
+    remembered: Counter[tuple[bytes, str]] = Counter()
+    column: str | None = None
     times: list[str] = []
     sources: dict[str, None] = {}
     undone = log.undone_ids()
@@ -30,8 +31,10 @@ def compact(log: Log, total: RunningSum, comment: str) -> tuple[StoredEntry, Run
                 times += [span.first, span.last]
                 sources |= dict.fromkeys(span.sources)
             if part.fingerprints is not None:
-                for fingerprint, n in unpack_fingerprints(part.fingerprints).items():
-                    fingerprints[fingerprint] += part.sign * n
+                rows = unpack_rows(part.fingerprints)
+                column = rows.column or column
+                for row, n in rows.counts.items():
+                    remembered[row] += part.sign * n
     model = total.model
     log.clear()
     compacted = log.new_entry(
@@ -41,7 +44,7 @@ def compact(log: Log, total: RunningSum, comment: str) -> tuple[StoredEntry, Run
         source="; ".join(source for source in sources if source),
         comment=comment,
         span=json.dumps({"first": min(times), "last": max(times), "sources": list(sources)}) if times else None,
-        fingerprints=None if total.meta.key is None else pack_fingerprints(fingerprints),
+        fingerprints=None if total.meta.key is None else pack_rows(RememberedRows(remembered, column)),
         absorbed=absorbed,
     )
     entry = log.append(compacted)

@@ -5,6 +5,9 @@
 A tag is 8 bytes of a hash of the column's name. Zeros are left out and a missing value has a mark, so that a row has
 the same fingerprint in any container. The key is random and stored in the file. It hides nothing from a person who has
 the file and can guess a row, but rows of two files cannot be matched. Counts of fingerprints add and subtract.
+
+Rows that are counted by key (`keyed.py`) may have one column of text that is not the same each time the row is given.
+The file remembers that column as it was counted, beside the fingerprint.
 """
 
 from __future__ import annotations
@@ -12,13 +15,14 @@ from __future__ import annotations
 import hashlib
 import secrets
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from functools import singledispatch
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from naively._kernels.types import Array
 from naively.data.labelled import LabelledRows, LabelsLike, WeightLike, is_stream, labelled_batches
 from naively.data.names import Names
 from naively.data.read import TableLike
@@ -30,6 +34,13 @@ from naively.store.codec import pack, unpack
 
 MISSING = np.array([np.nan]).tobytes()
 Cells = tuple[bytes, list[bytes]]  # the tag of a column, and the bytes of each of its cells
+
+
+class RememberedRows(NamedTuple):
+    """How often each row was counted, by its fingerprint and the text of the remembered column, and that column."""
+
+    counts: Counter[tuple[bytes, str]]
+    column: str | None = None
 
 
 def remember(model: Model, X: TableLike, y: LabelsLike, weight: WeightLike) -> tuple[str, bytes]:
@@ -138,8 +149,46 @@ def pack_fingerprints(counts: Counter[bytes]) -> bytes:
 
 def unpack_fingerprints(payload: bytes) -> Counter[bytes]:
     """Return the fingerprints of a payload and their counts; raise one of DECODE_ERRORS if it is not valid."""
-    _, (fingerprints, counts) = unpack(payload)
+    return _fingerprints_of(unpack(payload)[1])
+
+
+def _fingerprints_of(arrays: Sequence[Array]) -> Counter[bytes]:
+    fingerprints, counts = arrays[:2]
     if fingerprints.dtype != np.uint8 or fingerprints.shape != (len(counts), 16) or counts.ndim != 1:
         raise ValueError("fingerprints are not as they were written")
     data = fingerprints.tobytes()
     return Counter({data[16 * i : 16 * i + 16]: n for i, n in enumerate(counts.tolist())})
+
+
+def pack_rows(rows: RememberedRows) -> bytes:
+    """Return fingerprints, their counts and, if a column is remembered, its texts as a payload, sorted."""
+    counts, column = rows
+    if column is None:
+        return pack_fingerprints(Counter({fingerprint: n for (fingerprint, _), n in counts.items()}))
+    present = sorted(row for row, n in counts.items() if n)
+    fingerprints = np.frombuffer(b"".join([row[0] for row in present]), dtype=np.uint8).reshape(len(present), 16)
+    # A payload in the payload: who needs only the fingerprints does not inflate it.
+    texts = np.frombuffer(pack({"texts": [text for _, text in present]}, []), dtype=np.uint8)
+    return pack({"column": column}, [fingerprints, np.array([counts[row] for row in present], dtype=np.int64), texts])
+
+
+def unpack_rows(payload: bytes) -> RememberedRows:
+    """Return the rows of a payload; raise one of DECODE_ERRORS if it is not valid."""
+    head, arrays = unpack(payload)
+    if "column" not in head:
+        return RememberedRows(Counter({(key, ""): n for key, n in _fingerprints_of(arrays).items()}))
+    keys, counts, packed = arrays
+    texts = unpack(packed.tobytes())[0]["texts"]
+    if (
+        keys.dtype != np.uint8
+        or packed.dtype != np.uint8
+        or keys.shape != (len(texts), 16)
+        or counts.shape != (len(texts),)
+        or not all(isinstance(text, str) for text in (head["column"], *texts))
+    ):
+        raise ValueError("remembered rows are not as they were written")
+    data = keys.tobytes()
+    rows = Counter[tuple[bytes, str]]()
+    for i, (text, n) in enumerate(zip(texts, counts.tolist(), strict=True)):
+        rows[data[16 * i : 16 * i + 16], text] += n
+    return RememberedRows(rows, head["column"])

@@ -27,7 +27,7 @@ from naively.store.copy import copy
 from naively.store.entries import RELABEL, Counts, Entry, Log, StoredEntry, open_file
 from naively.store.fingerprints import encode_fingerprints, remember
 from naively.store.forget import Forgetter, select_rows
-from naively.store.keyed import KeyedChange, KeyIndex, Position, Taught, plan_teaching
+from naively.store.keyed import KeyedChange, KeyedTable, KeyIndex, Position, Taught, plan_teaching
 from naively.store.meta import read_meta
 from naively.store.periods import Moment, Selection, Sources, model_of_selection
 from naively.store.relabel import Part, describe_labels, join, labels_of
@@ -365,7 +365,7 @@ class Ledger:
 
     def teach(
         self,
-        X: TableLike,
+        X: KeyedTable,
         label: Label,
         *,
         keys: Sequence[bytes],
@@ -373,6 +373,7 @@ class Ledger:
         comment: str = "",
         takes_over: Collection[str] = (),
         may_move: bool = True,
+        remembered: str | None = None,
     ) -> Taught:
         """Count rows of one class by key: each key once, completely or not at all.
 
@@ -391,6 +392,9 @@ class Ledger:
             Rows of these sources are moved to `source`, also if they have the same label.
         may_move
             Whether rows that were counted before may be moved at all.
+        remembered
+            A column of text that may differ each time a row is given. The file remembers what it has counted of it, and
+            forgets or moves that.
 
         Returns
         -------
@@ -400,19 +404,18 @@ class Ledger:
         with self._change() as log:
             change = self._keyed_change(log)
             plan = plan_teaching(change.positions(keys), keys, label, takes_over=takes_over, may_move=may_move)
-            learnt = sorted([*plan.new, *plan.moved])
-            if not learnt:
+            if not plan.new and not plan.moved:
                 return Taught(n_known=plan.n_known)
-            new, counts = change.learns(X, keys, label, learnt, source, comment)
+            new, counts = change.learns(X, keys, label, plan, source, comment, remembered)
             self._refuse_classes(counts, new_classes=True)
             if plan.moved:
-                entry = self._append_parts(log, *change.moves(X, keys, plan.moved, Part(new, counts), comment))
+                entry = self._append_parts(log, *change.moves(X, keys, plan, Part(new, counts), comment))
                 _ = self._sum.model  # refuses a sum below zero before anything is written
             else:
                 entry = self._append(log, new, counts)
             return Taught((entry,), len(plan.new), plan.n_known, len(plan.moved))
 
-    def forget_keys(self, X: TableLike, *, keys: Sequence[bytes], comment: str = "") -> Taught:
+    def forget_keys(self, X: KeyedTable, *, keys: Sequence[bytes], comment: str = "") -> Taught:
         """Subtract rows that were counted by `teach`, completely or not at all; rows that were not are left alone.
 
         Parameters
@@ -433,7 +436,7 @@ class Ledger:
             change = self._keyed_change(log)
             unique = {key: i for i, key in reversed(list(enumerate(keys)))}
             positions = change.positions(keys)
-            counted = {i: position for i in unique.values() if (position := positions[i]) is not None}
+            counted = {i: positions[i] for i in unique.values() if positions[i]}
             entries = tuple(self._append(log, *new) for new in change.forgets(X, keys, counted, comment))
             if entries:
                 _ = self._sum.model  # refuses a sum below zero before anything is written
@@ -443,7 +446,13 @@ class Ledger:
         """Return under which label, by which entry and source each key was counted by `teach`; None if it was not."""
         with self._lock, open_file(self.path) as (log, meta):
             self._sum = catch_up(self._sum, log, meta)
-            return self._keyed_change(log).positions(keys)
+            return [counted[-1] if counted else None for counted in self._keyed_change(log).positions(keys)]
+
+    def remembered(self, keys: Sequence[bytes]) -> list[str | None]:
+        """Return the text of the column that `teach` remembers, as it was counted for each key; None if it was not."""
+        with self._lock, open_file(self.path) as (log, meta):
+            self._sum = catch_up(self._sum, log, meta)
+            return self._keyed_change(log).texts(keys)
 
     def _keyed_change(self, log: Log) -> KeyedChange:
         secret = self._sum.meta.key
