@@ -112,11 +112,12 @@ def tune_on(model: Model, sample: Sample) -> Tuning:
 def tune_and_predict(model: Model, sample: Sample, choices: Tuning | None = None) -> tuple[Tuning, CrossFitted]:
     """Return `tune_on`, and `cross_fitted` under that tuning for the rows that it looks at; score them once.
 
-    With `choices`, its families and length exponents are taken, and only weights and offsets are fitted.
+    With `choices`, its families and length exponents are taken, and only weights and offsets are fitted. Then the
+    weights of blocks of words are shrunk to a common one too, as those of columns are.
     """
     scored = _scored(model, sample)
     tuning = _tune_on(model, scored, choices)
-    return tuning, _cross_fitted(model.with_tuning(tuning), scored)
+    return tuning, _cross_fitted(model.with_tuning(tuning), scored, shrinks_words=choices is not None)
 
 
 def _tune_on(model: Model, scored: _Scored, choices: Tuning | None = None) -> Tuning:
@@ -170,7 +171,7 @@ def _scored(model: Model, sample: Sample, rests: Mapping[int, Model] | None = No
     return _Scored(LooScorer(plain, sample.smallest(rows_to_look_at(plain)), rests=rests))
 
 
-def _cross_fitted(model: Model, scored: _Scored) -> CrossFitted:
+def _cross_fitted(model: Model, scored: _Scored, shrinks_words: bool = False) -> CrossFitted:
     scorer = scored.scorer
     with one_thread():
         kind = np.flatnonzero(scorer.is_usable)
@@ -183,7 +184,7 @@ def _cross_fitted(model: Model, scored: _Scored) -> CrossFitted:
             if len(kind) < MIN_SHARE_TO_CALIBRATE * model.tuning.rows:
                 problem, log_posterior = _as_tuned(scorer, features, model.tuning, evidence)
             else:
-                rows = _judge(scorer, _textbook(scorer, textbook)[1], features)
+                rows = _judge(scorer, _textbook(scorer, textbook)[1], features, shrinks_words)
                 problem, calibration = rows.problem, rows.plain
                 if evidence is not None:
                     calibration = calibrated(evidence, rows, len(set(model.tuning.table_weights)) > 1)[0]
@@ -231,7 +232,7 @@ def _tuned(scored: _Scored, choices: Tuning | None = None) -> Tuning:
             worth = _importance_by_textbook(scorer, textbook)
             _warn_of_answers(textbook, worth, report, int(sample.rows.sum()))
             return Tuning(rows=n_rows, report=report, importance=worth)
-        is_searched = sample.is_among_smallest(rows_to_search(model))
+        is_searched, shrinks_words = sample.is_among_smallest(rows_to_search(model)), choices is not None
         if choices is not None:
             features = _features_under(scorer, choices, textbook)
         elif is_searched.all():
@@ -241,7 +242,7 @@ def _tuned(scored: _Scored, choices: Tuning | None = None) -> Tuning:
             choices = _tuning_of_choices(model, search(few, textbook.where(is_searched, few)))
             if choices.families or choices.exponents:
                 features = _features_under(scorer, choices, textbook)
-        rows = _judge(scorer, log_posterior, features)
+        rows = _judge(scorer, log_posterior, features, shrinks_words)
         if rows.plain.solution is None:
             worth = _importance_by_textbook(scorer, textbook)
         else:
@@ -396,10 +397,11 @@ def _as_tuned(scorer: LooScorer, features: Features, tuning: Tuning, tables: Flo
     return problem, log_softmax(scores)
 
 
-def _judge(scorer: LooScorer, textbook: Floats, features: Features) -> TableRows:
+def _judge(scorer: LooScorer, textbook: Floats, features: Features, shrinks_words: bool = False) -> TableRows:
     """Return the rows divided among folds, and what is best for them: textbook, class shares or calibration.
 
-    `textbook` are the log posteriors of the usable rows by the textbook.
+    `textbook` are the log posteriors of the usable rows by the textbook. With `shrinks_words`, the weights of blocks of
+    words are shrunk to a common one together with those of columns.
 
     A kind that occurs often is in as many folds as it can fill. Otherwise a table of few kinds would have folds in
     which kinds are missing.
@@ -413,7 +415,8 @@ def _judge(scorer: LooScorer, textbook: Floats, features: Features) -> TableRows
     if len(kind) > len(n_parts):
         problem = replace(problem.rows(kind), weight=(weight / n_parts)[kind])
     fold, n_columns = (sample.fold[keep][kind] + nth_part) % FOLDS, len(features.keys())
-    calibration = choose(problem, unit[kind], textbook[kind], calibrate(problem, n_columns, fold))
+    n_shrunk = len(problem.evidence) if shrinks_words else n_columns
+    calibration = choose(problem, unit[kind], textbook[kind], calibrate(problem, n_shrunk, fold))
     return TableRows(problem, unit[kind], calibration, kind, fold, n_columns)
 
 
