@@ -52,12 +52,13 @@ _HIDING_STYLE = re.compile(
 _STYLE_COLOUR = re.compile(r"(?:^|;)color:([^;!]+)")
 _STYLE_BACKGROUND = re.compile(r"(?:^|;)background(?:-color)?:([^;!]+)")
 _WHITE = frozenset({"white", "#fff", "#ffffff", "rgb(255,255,255)", "ffffff", "#fefefe", "#fffffe", "#fdfdfd"})
-_LINK_ATTRIBUTES = (
+_LINKS = (
     ("a[href],area[href],link[href],base[href]", "href"),
     ("img[src],iframe[src],input[src]", "src"),
     ("form[action]", "action"),
     ("body[background],table[background],td[background]", "background"),
 )
+_HIDING = (("[style]", "style"), ("[hidden]", "hidden"), ("font[color]", "color"))
 
 
 class HtmlText(NamedTuple):
@@ -96,15 +97,19 @@ def read_html(html: str, max_tags: int = MAX_TAGS) -> HtmlText:
     root = LexborHTMLParser(_START_OF_BLOCK.sub(" <", html)).root
     if root is None:
         return HtmlText()
-    _take_out(root, "script,style,noframes")
+    source = html.lower()  # a search of a string is faster than that of a tree, and most often finds nothing
+    if "<script" in source or "<style" in source or "<noframes" in source:
+        _take_out(root, "script,style,noframes")
     links = tuple(
         (target, node.text() if attribute == "href" else "")
-        for selector, attribute in _LINK_ATTRIBUTES
+        for selector, attribute in _LINKS
+        if attribute in source
         for node in root.css(selector)[:MAX_LINKS]
         if (target := node.attributes.get(attribute))
     )
-    n_images, n_forms = len(root.css("img")), len(root.css("form"))
-    hidden = " ".join(_take_out(root, selector, _is_hidden) for selector in ("[style]", "[hidden]", "font[color]"))
+    n_images = len(root.css("img")) if "<im" in source else 0  # <image> is an image too
+    n_forms = len(root.css("form")) if "<form" in source else 0
+    hidden = " ".join([_take_out(root, selector, _is_hidden) for selector, name in _HIDING if name in source])
     return HtmlText(" ".join(root.text().split()), " ".join(hidden.split()), links, n_images, n_forms)
 
 
