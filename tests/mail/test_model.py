@@ -73,7 +73,7 @@ def test_the_length_exponent_is_fixed(tmp_path: Path) -> None:
         model.learn(read_all("spam", 40), "spam")
         tuning = model.ledger.model().tuning
         assert tuning is not None
-        assert list(tuning.exponents.values()) == [mail_model.LENGTH_EXPONENT] * 4
+        assert list(tuning.exponents.values()) == [mail_model.LENGTH_EXPONENT] * 5
 
 
 def test_without_a_sample_the_tuning_stays(model_path: Path) -> None:
@@ -225,7 +225,7 @@ def test_files_are_for_their_owner_only(tmp_path: Path) -> None:
 
 
 def test_a_model_of_another_extractor_is_refused(model_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    columns = {name: f"{name} (extractor 99)" for name in ("addresses", "content", "form", "body")}
+    columns = {name: f"{name} (extractor 99)" for name in ("addresses", "content", "form", "body", "delivery")}
     monkeypatch.setattr(mail_model, "COLUMNS", columns)
     with pytest.raises(InputError, match="another extractor"):
         MailModel(model_path).forget(read_all("spam", 1))

@@ -1,8 +1,11 @@
 """The model of a mail filter: learn and forget mails by key, tune when that is due, and answer.
 
-A mail is four columns of text (`Mail.columns`): words of its addresses, of subject and links, and of headers and shape,
-each with the prefix of its field, and the pairs of words of its body. Pairs, because a spammer can add words that are
-common in ham, but not the pairs that they are in (docs/mail.md has the figures).
+A mail is five columns of text (`Mail.columns`): words of its addresses, of subject and links, of headers and shape, and
+of its delivery, each with the prefix of its field, and the pairs of words of its body. Pairs, because a spammer can add
+words that are common in ham, but not the pairs that they are in (docs/mail.md has the figures).
+
+The words of the delivery are those of the Received lines, which differ when a mail comes back from elsewhere. So the
+file remembers them for each mail as they were counted.
 
 The file is a ledger whose rows are known by key, `store/keyed.py`. A tuning is chosen from a sample of the learnt mails
 (`sample.py`) when each class has 20 of them, and again when their number has grown by half. It is an entry of the
@@ -20,6 +23,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from naively.data.table import table_of_texts
 from naively.errors import InputError
 from naively.families import Family, Text
 from naively.mail.reader import COLUMN_FIELDS, EXTRACTOR, Mail
@@ -49,6 +53,7 @@ WORDS = Text(binary=True, alpha=ALPHA, min_count=2)  # a word that a single mail
 PAIRS = Text(binary=True, alpha=ALPHA, ngrams=(2, 2), window=3, hash_bits=31)
 FAMILIES: dict[str, Family] = {name: PAIRS if name == "body" else WORDS for name in COLUMN_FIELDS}
 COLUMNS = {name: f"{name} (extractor {EXTRACTOR})" for name in FAMILIES}
+REMEMBERED = COLUMNS["delivery"]
 
 
 @dataclass(frozen=True)
@@ -184,14 +189,16 @@ class MailModel:
             self.path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
             mask = os.umask(0o077)
             try:
-                if create_keyed(self.path, X, label, keys=keys, columns=families, source=source, comment=comment):
+                settings: dict[str, Any] = {"columns": families, "remembered": REMEMBERED}
+                if create_keyed(self.path, X, label, keys=keys, **settings, source=source, comment=comment):
                     self.sample.add(mails, label)
                     n_new = len(set(keys))
                     return Taught(self.ledger.log(), n_new=n_new, n_known=len(keys) - n_new)
             finally:
                 os.umask(mask)
-        overrules: dict[str, Any] = {"takes_over": (AUTOMATIC,)} if by_person else {"may_move": False}
-        taught = self.ledger.teach(X, label, keys=keys, source=source, comment=comment, **overrules)
+        settings = {"takes_over": (AUTOMATIC,)} if by_person else {"may_move": False}
+        settings |= {"source": source, "comment": comment, "remembered": REMEMBERED}
+        taught = self.ledger.teach(X, label, keys=keys, **settings)
         if taught.entries:
             self.sample.add(mails, label)
             if tune:
@@ -272,18 +279,20 @@ class MailModel:
         from naively.tuning.tune import rows_to_look_at, sample_of, tune_and_predict
 
         model = self.ledger.model()
-        mails = self.sample.mails()
-        positions = self.ledger.positions([mail.key for mail in mails])
-        mails = [
-            mail for mail, position in zip(mails, positions, strict=True) if position and position.label == mail.label
-        ]
-        labels = [mail.label for mail in mails]
+        sampled = self.sample.mails()
+        keys = [mail.key for mail in sampled]
+        deliveries = self.ledger.remembered(keys)
+        mails, labels = list[dict[str, str]](), list[str]()
+        for mail, counted, text in zip(sampled, self.ledger.positions(keys), deliveries, strict=True):
+            if counted is not None and counted.label == mail.label and text is not None:
+                mails.append(mail.columns | {"delivery": text})
+                labels.append(mail.label)
         if len(set(labels)) < 2 or len(set(labels)) < len(model.classes):
             return None
-        X = {COLUMNS[name]: [mail.columns[name] for mail in mails] for name in COLUMNS}
+        X = {column: [columns[name] for columns in mails] for name, column in COLUMNS.items()}
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # which columns are worth what is of no interest here
-            sample = sample_of(model, X, labels, None, rows_to_look_at(model))
+            sample = sample_of(model, table_of_texts(X), labels, None, rows_to_look_at(model))
             exponents: ByColumn = dict.fromkeys(COLUMNS.values(), LENGTH_EXPONENT)
             tuning, predictions = tune_and_predict(model, sample, Tuning(exponents=exponents))
         threshold = 1.0
@@ -330,7 +339,7 @@ def _answers(model: Model, entry: int, mails: Sequence[Mail]) -> list[Answer]:
     if len(model.classes) < 2 or not mails:
         return [Answer(None, None, 0.0, 1.0, {}, entry) for _ in mails]
     classes = [str(label) for label in model.classes]
-    rows = model.posterior(_table(mails)).tolist()
+    rows = model.posterior(table_of_texts(_table(mails))).tolist()
     has_enough = float(model.class_weights.weight.min()) >= MIN_MAILS
     threshold = _threshold(model.tuning)
     return [_answer(dict(zip(classes, row, strict=True)), threshold, has_enough, entry) for row in rows]

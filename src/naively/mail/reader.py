@@ -1,8 +1,9 @@
 """Read a mail: its bytes → one row of texts.
 
-The row is a function of what sender and list wrote. It leaves out what is added or changed on the way (Received and
-other lines of delivery, line ends, `>From ` of mbox files), dates, ids, and the verdicts of other filters. So a mail
-that comes back from another folder is the same row, and can be unlearnt exactly.
+The row is a function of what sender and list wrote. It leaves out what is added or changed on the way (line ends,
+`>From ` of mbox files), dates, ids, and the verdicts of other filters. So a mail that comes back from another folder is
+the same row, and can be unlearnt exactly. One field, `delivery`, is read from the Received lines. It may differ when
+the mail comes back, and the key of the mail does not depend on it.
 
 The rules have a number, `EXTRACTOR`. Any change of a row by a change of this folder needs the next number.
 
@@ -25,22 +26,24 @@ from functools import cached_property, lru_cache
 from itertools import chain
 from typing import NamedTuple
 
-from naively._kernels.text import link_starts
+from naively._kernels.text import distinct_words, link_starts
 from naively.mail.html import MAX_TAGS, read_html
 from naively.mail.lines import HEAD_END
 from naively.mail.words import FIELDS, bucket, clean, join, one_word, tag, tag_once
 
-EXTRACTOR = 2
+EXTRACTOR = 3
 COLUMN_FIELDS = {
     "addresses": ("from", "to", "route"),
     "content": ("subject", "links"),
     "form": ("headers", "shape"),
     "body": ("body", "hidden"),
+    "delivery": ("delivery",),
 }
 MAX_BODY_BYTES, MAX_HEADER_BYTES, MAX_RAW_HEADER_BYTES = 1 << 21, 1 << 17, 1 << 20
 MAX_NAME_BYTES = 80  # of a header, with its colon
 MAX_PARTS, MAX_DEPTH = 100, 20
 MAX_LINKS, MAX_LINK_CHARACTERS = 200, 1000
+MAX_RECEIVED_LINES, MAX_RECEIVED_BYTES = 50, 1000  # of each line
 MAX_FIELD_CHARACTERS = {"body": 1 << 19, "hidden": 1 << 16}  # of one field of a row
 MAX_OTHER_CHARACTERS = 1 << 14
 # What is read of the headers: lines that the sender or a list wrote, and that stay as they are until delivery.
@@ -81,6 +84,11 @@ _HOST = re.compile(
 _HOST_LABEL = re.compile(r"[\w-]+")
 _PATH_WORD = re.compile(r"[^\W\d_]{3,20}")
 _VALUE_WORD = re.compile(r"\w+")
+# Of a Received line: the first numbers of an IP address, and what is not read, its id and addresses of mail. Patterns
+# that start with a letter or a set of letters skip most of a text.
+_NETWORK = re.compile(r"[\[(\s=@](\d{1,3})\.(\d{1,3})\.(\d{1,3})\.\d")
+_RECEIVED_ID = re.compile(r"id(?<!\wid)\s+\S+")
+_MAIL_ADDRESS = re.compile(r"<[^<>]*>")
 _HTML_START = re.compile(r"\s*<(?:!doctype|html|head|body|table|div)\b", re.IGNORECASE)
 _PARAMETERS = {
     name: re.compile(rf"[;\s]{name}\*?(?:0\*?)?\s*=\s*(?:\"([^\"]*)\"?|([^\s;]+))", re.IGNORECASE)
@@ -96,12 +104,12 @@ _TOP_DOMAINS = frozenset({"ac", "co", "com", "edu", "gov", "net", "or", "org"}) 
 
 @dataclass(frozen=True)
 class Mail:
-    """A mail as a row: one text for each of nine fields, and a key.
+    """A mail as a row: one text for each of ten fields, and a key.
 
     Parameters
     ----------
     fields
-        The texts by name: from, to, subject, body, hidden, links, route, headers, shape.
+        The texts by name: from, to, subject, body, hidden, links, route, headers, shape, delivery.
     key
         16 bytes that identify the mail, however it was delivered or stored.
     """
@@ -114,7 +122,7 @@ class Mail:
 
     @cached_property
     def columns(self) -> dict[str, str]:
-        """The four texts that are counted, by name (`COLUMN_FIELDS`).
+        """The five texts that are counted, by name (`COLUMN_FIELDS`).
 
         A word has the prefix of its field, except in the visible body. Words of the other columns stand there once.
         """
@@ -160,8 +168,9 @@ def read(data: bytes) -> Mail:
     >>> mail.key == read(b"Received: by mx\\r\\nFrom: Ann <ann@example.org>\\r\\nSubject: Cheap\\r\\n\\r\\nSee http://shop.example.com/now").key
     True
     """
-    lines, body, is_complete = _split(data)
+    lines, received, body, is_complete = _split(data)
     row = _Row()
+    row.add("delivery", _delivery_words(received))
     headers = _headers(lines)
     if headers is not None and not _is_nested(headers):
         ids = row.read_headers(headers)
@@ -179,26 +188,27 @@ def read(data: bytes) -> Mail:
 
 def _key(fields: dict[str, str], ids: list[str]) -> bytes:
     """Return a hash of a row and of the lines that identify a mail: those of two mails with the same text differ."""
-    parts = [text.encode("utf-8", "surrogatepass") for text in (*fields.values(), *ids)]
+    texts = (text for name, text in fields.items() if name != "delivery")
+    parts = [text.encode("utf-8", "surrogatepass") for text in (*texts, *ids)]
     data = b"".join(chain.from_iterable((len(part).to_bytes(8, "little"), part) for part in parts))
     return hashlib.blake2b(data, digest_size=16, person=b"naively mail").digest()
 
 
-def _split(data: bytes) -> tuple[list[bytes], bytes, bool]:
-    """Return the headers that are read, the body, and whether the body is complete; line ends are LF."""
+def _split(data: bytes) -> tuple[list[bytes], list[bytes], bytes, bool]:
+    """Return the headers that are read, the Received lines, the body, and whether it is complete; line ends are LF."""
     start = 0
     while data[start : start + 1] in (b"\n", b"\r"):
         start += 1
     limit = start + MAX_RAW_HEADER_BYTES
     end = _head_end(data, start, limit)
-    lines = _read_lines(_line_ends(data[start:end]))
+    lines, received = _read_lines(_line_ends(data[start:end]))
     raw = data[end : end + 3 * MAX_BODY_BYTES]
     body = _line_ends(raw)
     if b">From " in body:
         body = _MBOX_QUOTE.sub(b"", body)
     body = body.strip(b"\n")
     is_complete = len(body) <= MAX_BODY_BYTES and end + len(raw) == len(data)
-    return lines, body[:MAX_BODY_BYTES], is_complete
+    return lines, received, body[:MAX_BODY_BYTES], is_complete
 
 
 def _head_end(data: bytes, start: int, limit: int) -> int:
@@ -214,13 +224,18 @@ def _line_ends(data: bytes) -> bytes:
     return data.replace(b"\r\n", b"\n").replace(b"\r", b"\n") if b"\r" in data else data
 
 
-def _read_lines(head: bytes) -> list[bytes]:
-    """Return the headers that are read, with their continuation lines, and no more than MAX_HEADER_BYTES."""
-    lines = [h for h in _HEADER_START.split(head) if _is_read(h[: h.find(b":", 0, MAX_NAME_BYTES) + 1])]
-    if len(head) < MAX_HEADER_BYTES or sum(map(len, lines)) + len(lines) <= MAX_HEADER_BYTES:
-        return lines
-    joined = b"\n".join(lines)
-    return _HEADER_START.split(joined[: max(0, joined.rfind(b"\n", 0, MAX_HEADER_BYTES))])
+def _read_lines(head: bytes) -> tuple[list[bytes], list[bytes]]:
+    """Return the headers that are read, no more than MAX_HEADER_BYTES, and the Received lines.
+
+    Each has its continuation lines.
+    """
+    every = _HEADER_START.split(head)
+    received = [h for h in every if h[:9].lower() == b"received:"]
+    lines = [h for h in every if _is_read(h[: h.find(b":", 0, MAX_NAME_BYTES) + 1])]
+    if len(head) >= MAX_HEADER_BYTES and sum(map(len, lines)) + len(lines) > MAX_HEADER_BYTES:
+        joined = b"\n".join(lines)
+        lines = _HEADER_START.split(joined[: max(0, joined.rfind(b"\n", 0, MAX_HEADER_BYTES))])
+    return lines, received
 
 
 @lru_cache(maxsize=1024)
@@ -390,7 +405,7 @@ class _Row:
     def fields(self) -> dict[str, str]:
         """Return the texts, each cut at its limit."""
         return {
-            name: clean(" ".join(texts)[: MAX_FIELD_CHARACTERS.get(name, MAX_OTHER_CHARACTERS)])
+            name: clean(" ".join(texts)[: MAX_FIELD_CHARACTERS.get(name, MAX_OTHER_CHARACTERS)]) if texts else ""
             for name, texts in self._texts.items()
         }
 
@@ -513,6 +528,19 @@ def _address_words(value: str) -> tuple[str, int]:
     names = " ".join(texts[::3])[:2000]
     pairs = zip(texts[1:150:3], texts[2:150:3], strict=True)
     return join([names, *(f"{one_word(local)} {_domain(domain)}" for local, domain in pairs)]), len(texts) // 3
+
+
+def _delivery_words(lines: Sequence[bytes]) -> str:
+    """Return the words of Received lines: of hosts, protocols and programs, and the first numbers of IP addresses.
+
+    >>> _delivery_words([b"Received: from a.example.org (b [192.0.2.7]) by mx with ESMTP id 1x2; Mon, 1 Jan 2024"])
+    'from a example org b by mx with esmtp 192_0 192_0_2'
+    """
+    values = [line[9:MAX_RECEIVED_BYTES] for line in lines[:MAX_RECEIVED_LINES]]
+    undated = b"\n".join([value[: value.rfind(b";")] if b";" in value else value for value in values])
+    text = _MAIL_ADDRESS.sub(" ", _RECEIVED_ID.sub(" ", undated.decode("ascii", "ignore")))
+    words = [word for word in distinct_words(text, "").split() if not word.isdigit()]
+    return " ".join(words + [f"{a}_{b} {a}_{b}_{c}" for a, b, c in dict.fromkeys(_NETWORK.findall(text))])
 
 
 @lru_cache(maxsize=1024)

@@ -18,6 +18,7 @@ from typing import NamedTuple
 from naively.mail.reader import COLUMN_FIELDS, EXTRACTOR, Mail
 
 MAX_MAILS = 1000  # of each class
+COLUMNS = tuple(name for name in COLUMN_FIELDS if name != "delivery")  # the model file has that as it was counted
 MAX_PLAIN_BYTES = 1 << 14  # of the columns of a mail; longer ones are compressed
 COMPRESSED = b"\0"  # starts compressed columns; none starts with it
 WAIT_SECONDS = 5.0
@@ -29,7 +30,7 @@ _SCHEMA = (
 
 
 class SampledMail(NamedTuple):
-    """A mail of the sample: its class, its key and its columns."""
+    """A mail of the sample: its class, its key and its columns, except the one that the model file remembers."""
 
     label: str
     key: bytes
@@ -111,10 +112,10 @@ class Sample:
 
 def _packed(columns: dict[str, str]) -> bytes:
     """Return the columns as bytes, one line each; none of them contains a line end. Long ones are compressed."""
-    lines = "\n".join(columns.values()).encode("utf-8", "surrogatepass")
+    lines = "\n".join([columns[name] for name in COLUMNS]).encode("utf-8", "surrogatepass")
     return lines if len(lines) <= MAX_PLAIN_BYTES else COMPRESSED + zlib.compress(lines, 1)
 
 
 def _unpacked(data: bytes) -> dict[str, str]:
     lines = zlib.decompress(data[len(COMPRESSED) :]) if data.startswith(COMPRESSED) else data
-    return dict(zip(COLUMN_FIELDS, lines.decode("utf-8", "surrogatepass").split("\n"), strict=True))
+    return dict(zip(COLUMNS, lines.decode("utf-8", "surrogatepass").split("\n"), strict=True))

@@ -14,10 +14,11 @@ from itertools import chain, pairwise
 from naively._kernels.text import distinct_words, single_spaces
 
 MAX_WORD_CHARACTERS = 40  # what is longer is not a word, but data
-FIELDS = ("from", "to", "subject", "body", "hidden", "links", "route", "headers", "shape")
-PREFIXES = dict(
-    zip(FIELDS, ("from_", "to_", "subject_", "", "hidden_", "link_", "route_", "header_", "shape_"), strict=True)
-)
+PREFIXES = {
+    "from": "from_", "to": "to_", "subject": "subject_", "body": "", "hidden": "hidden_", "links": "link_",
+    "route": "route_", "headers": "header_", "shape": "shape_", "delivery": "delivery_",
+}  # fmt: skip
+FIELDS = tuple(PREFIXES)
 _WORD = re.compile(r"\w+(?:['’]\w+)*")
 _DATA = re.compile(rf"[^\s<>]{{{MAX_WORD_CHARACTERS + 1},}}")
 _UNSPACED = re.compile(
