@@ -109,7 +109,7 @@ def test_a_mail_that_is_moved_keeps_the_delivery_that_was_counted(base: Path, tm
         assert model.learn([arrived(0, 2)], "ham").n_moved == 1
         assert model.learn([arrived(0, 0)], "spam").n_moved == 1
         assert model.ledger.remembered([arrived(0, 0).key, arrived(1, 0).key]) == [
-            arrived(0, 1).columns["delivery"],
+            ("spam", arrived(0, 1).columns["delivery"]),
             None,
         ]
     assert counts_of(path) == learnt

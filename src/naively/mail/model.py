@@ -280,12 +280,11 @@ class MailModel:
 
         model = self.ledger.model()
         sampled = self.sample.mails()
-        keys = [mail.key for mail in sampled]
-        deliveries = self.ledger.remembered(keys)
         mails, labels = list[dict[str, str]](), list[str]()
-        for mail, counted, text in zip(sampled, self.ledger.positions(keys), deliveries, strict=True):
-            if counted is not None and counted.label == mail.label and text is not None:
-                mails.append(mail.columns | {"delivery": text})
+        counted = self.ledger.remembered([mail.key for mail in sampled])
+        for mail, known in zip(sampled, counted, strict=True):
+            if known is not None and known[0] == mail.label:
+                mails.append(mail.columns | {"delivery": known[1]})
                 labels.append(mail.label)
         if len(set(labels)) < 2 or len(set(labels)) < len(model.classes):
             return None

@@ -417,10 +417,9 @@ class _Row:
     def read_headers(self, headers: Sequence[tuple[str, str]]) -> list[str]:
         """Add the headers, and return those that identify the mail."""
         ids: list[str] = []
-        names: set[str] = set()
+        names = dict(headers)
         n_recipients = 0
         for name, value in headers:
-            names.add(name)
             if name in ("date", "message-id"):
                 ids.append(f"{name}:{''.join(value.split())}")
             if name == "date":

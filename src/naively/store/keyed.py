@@ -204,19 +204,19 @@ class KeyedChange:
         classes = tuple(self.total.classes)
         return [self.index.find(key, classes, self.secret) for key in keys]
 
-    def texts(self, keys: Sequence[bytes]) -> list[str | None]:
-        """Return the text of the remembered column as it was counted last for each key; None if it was not."""
-        texts: list[str | None] = []
+    def remembered(self, keys: Sequence[bytes]) -> list[tuple[Label, str] | None]:
+        """Return label and text of the remembered column as they were counted last for each key; None if not."""
+        rows: list[tuple[Label, str] | None] = []
         by_part: dict[tuple[int, str], dict[bytes, str]] = {}
         for key, positions in zip(keys, self.positions(keys), strict=True):
             if not positions:
-                texts.append(None)
+                rows.append(None)
                 continue
             label, _, source, number = positions[-1]
             if (number, source) not in by_part:
                 by_part[number, source] = {row[0]: row[1] for row in self._counted_by(positions[-1])[1].counts}
-            texts.append(by_part[number, source][fingerprint(key, label, self.secret)])
-        return texts
+            rows.append((label, by_part[number, source][fingerprint(key, label, self.secret)]))
+        return rows
 
     def _counted_by(self, position: Position) -> tuple[StoredEntry, RememberedRows]:
         """Return the entry that counted a row, or the part of it if it is a relabel, and the rows it remembers."""
@@ -272,7 +272,8 @@ class KeyedChange:
         table, keys = _rows_of_table(X, members), [keys[i] for i in members]
         if column is not None and plan.moved:
             table[column] = [
-                own if text is None else text for own, text in zip(table[column], self.texts(keys), strict=True)
+                own if known is None else known[1]
+                for own, known in zip(table[column], self.remembered(keys), strict=True)
             ]
         counts = self._counts(table, label)
         fingerprints = encode_keys(keys, label, self.secret, column, () if column is None else table[column])

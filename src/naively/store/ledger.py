@@ -448,11 +448,11 @@ class Ledger:
             self._sum = catch_up(self._sum, log, meta)
             return [counted[-1] if counted else None for counted in self._keyed_change(log).positions(keys)]
 
-    def remembered(self, keys: Sequence[bytes]) -> list[str | None]:
-        """Return the text of the column that `teach` remembers, as it was counted for each key; None if it was not."""
+    def remembered(self, keys: Sequence[bytes]) -> list[tuple[Label, str] | None]:
+        """Return label and text of the column that `teach` remembers, as counted for each key; None if it was not."""
         with self._lock, open_file(self.path) as (log, meta):
             self._sum = catch_up(self._sum, log, meta)
-            return self._keyed_change(log).texts(keys)
+            return self._keyed_change(log).remembered(keys)
 
     def _keyed_change(self, log: Log) -> KeyedChange:
         secret = self._sum.meta.key

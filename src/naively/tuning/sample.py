@@ -72,7 +72,7 @@ class Sample:
     def copies(self) -> NDArray[np.int64]:
         """How often the table of each kind's class was copied; 1 if it was not."""
         copies = np.ones(len(self), np.int64)
-        for c in np.unique(self.label):
+        for c in np.flatnonzero(np.bincount(self.label)):
             own = self.label == c
             copies[own] = count_copies(self.counts[own] if own.sum() >= MIN_KINDS_TO_JUDGE else self.counts)
         return copies
@@ -133,7 +133,7 @@ def count_copies(weight: NDArray[np.float64]) -> int:
     """
     counts = np.sort(weight).astype(np.int64)
     enough = 0.5 * (len(counts) + MIN_COPIED_DEVIATIONS * np.sqrt(len(counts)))
-    factors = np.unique([*np.gcd(counts[1:], counts[:-1]), np.gcd.reduce(counts)])
+    factors = np.array(sorted({*np.gcd(counts[1:], counts[:-1]).tolist(), int(np.gcd.reduce(counts))}))
     return int(max((k for k in factors.tolist() if (counts % k == 0).sum() >= enough), default=1)) if len(counts) else 1
 
 
