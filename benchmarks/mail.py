@@ -2,7 +2,8 @@
 
 Each filter learns the same mails and answers for the others. CPU time is that of the process and its children, that of
 naively without the start of Python. Good words: 200 of the best ham words of the training mails are appended to each
-spam mail; pasted text is the body of a ham mail. The model's own best words are 100 pairs of words, those with the best
+spam mail; pasted text is the body of a ham mail. Each filter also answers for the mails without their Received lines,
+and with one line more. The model's own best words are 100 pairs of words, those with the best
 weights for ham. Poison: 1 % of the mails that are learnt are spam that is learnt as ham; then that is undone. In the
 order of dates, each batch of 100 mails is answered before it is learnt; answers count from the sixth batch on. At the
 end, one process for each of 100 mails: `spamc` with `naively mail serve` and `bogofilter -p` in turns, then
@@ -41,6 +42,11 @@ DATA = Path("../shared/data/mail/spamassassin_half.tar.xz")
 N_GOOD_WORDS = 200
 BATCH, N_UNCOUNTED_BATCHES = 100, 5  # in the order of dates
 N_SINGLE_MAILS = 100
+_RECEIVED = re.compile(rb"^received:[^\n]*\n(?:[ \t][^\n]*\n)*", re.MULTILINE | re.IGNORECASE)
+ONE_MORE = (
+    b"Received: from mail.example.org (mail.example.org [192.0.2.25])\n"
+    b"\tby imap.example.net (Postfix) with ESMTP id 4F1A2;\n\tMon, 1 Jan 2024 00:00:00 +0000\n"
+)
 _DATE = re.compile(rb"^(?:Received:[^;]*;|Date:)([^\r\n]*)", re.MULTILINE | re.IGNORECASE)
 Floats = NDArray[np.float64]
 Learn = Callable[[str, Sequence[Path]], None]
@@ -189,6 +195,30 @@ def attacked(folder: Path, mails: Sequence[Path], texts: Sequence[str]) -> list[
     return copies
 
 
+def without_received(mail: bytes) -> bytes:
+    """Return a mail without its Received lines."""
+    head, end, body = mail.partition(b"\n\n")
+    return _RECEIVED.sub(b"", head + b"\n") + end[1:] + body
+
+
+def with_one_more(mail: bytes) -> bytes:
+    """Return a mail that another server has received."""
+    postmark, end, rest = mail.partition(b"\n") if mail.startswith(b"From ") else (b"", b"", mail)
+    return postmark + end + ONE_MORE + rest
+
+
+def rewritten(folder: Path, mails: Sequence[Path], change: Callable[[bytes], bytes]) -> list[Path]:
+    """Return changed copies of mails."""
+    folder.mkdir(exist_ok=True)
+    copies = [folder / mail.name for mail in mails]
+    for mail, copy in zip(mails, copies, strict=True):
+        copy.write_bytes(change(mail.read_bytes().replace(b"\r\n", b"\n")))
+    return copies
+
+
+DELIVERIES = {"without Received lines": without_received, "with one Received line more": with_one_more}
+
+
 def main(arguments: Sequence[str]) -> None:
     """Run the comparison."""
     parser = argparse.ArgumentParser(prog="python -m benchmarks mail", description=__doc__)
@@ -212,6 +242,7 @@ def main(arguments: Sequence[str]) -> None:
 
 def _compare(work: Path, mails: Sequence[Path], names: Sequence[str], n_folds: int, n_run: int) -> None:
     scores: dict[str, list[Floats]] = {name: [] for name in names}
+    elsewhere: dict[tuple[str, str], list[Floats]] = {(name, way): [] for name in names for way in DELIVERIES}
     turned: dict[str, dict[str, list[float]]] = {name: {"good_words": [], "pasted": []} for name in names}
     learning, checking, sizes = ({name: [0.0] * n_run for name in names} for _ in range(3))
     truth: list[NDArray[np.bool_]] = []
@@ -234,6 +265,7 @@ def _compare(work: Path, mails: Sequence[Path], names: Sequence[str], n_folds: i
             "good_words": attacked(work / "words", spam, [words] * len(spam)),
             "pasted": attacked(work / "pasted", spam, [generator.choice(bodies) for _ in spam]),
         }
+        others = {way: rewritten(work / way, test, change) for way, change in DELIVERIES.items()}
         for name in names:
             folder = work / f"{name}{fold}"
             folder.mkdir()
@@ -245,6 +277,8 @@ def _compare(work: Path, mails: Sequence[Path], names: Sequence[str], n_folds: i
             start = cpu_seconds()
             scores[name].append(score(test))
             checking[name][fold] = cpu_seconds() - start
+            for way, copies in others.items():
+                elsewhere[name, way].append(score(copies))
             detected = score(spam) > 0.5
             for attack, copies in attacks.items():
                 turned[name][attack].append(float((detected & (score(copies) <= 0.5)).sum() / max(1, detected.sum())))
@@ -271,6 +305,10 @@ def _compare(work: Path, mails: Sequence[Path], names: Sequence[str], n_folds: i
         figures |= {attack: float(np.mean(shares)) for attack, shares in turned[name].items()}
         print(f"{name:<11}", "  ".join(f"{key} {value:.4f}" for key, value in figures.items()), flush=True)
         record(f"quality of {name}", **figures)
+        for way in DELIVERIES:
+            changed: dict[str, Any] = dict(quality(np.concatenate(elsewhere[name, way]), np.concatenate(truth)))
+            print(f"{name} {way:<28}", "  ".join(f"{key} {value:.4f}" for key, value in changed.items()), flush=True)
+            record(f"quality of {name} {way}", **changed)
     harm_means: dict[str, Any] = {key: float(np.mean(values)) for key, values in harm.items()}
     record("the model's own best words, and poison", **harm_means)
     print({key: [round(value, 4) for value in values] for key, values in harm.items()}, flush=True)
