@@ -10,7 +10,7 @@ end, one process for each of 100 mails: `spamc` with `naively mail serve` and `b
 `naively mail filter`. The corpus and Debian's bogofilter, spamprobe and spamc are not in the repository: what is
 missing is left out.
 
-    python -m benchmarks mail [--data FILE] [--folds 5] [--only 1]
+    python -m benchmarks mail [--data FILE] [--folds 5] [--only 1] [--seed 0]
 """
 
 from __future__ import annotations
@@ -225,6 +225,7 @@ def main(arguments: Sequence[str]) -> None:
     parser.add_argument("--data", type=Path, default=DATA)
     parser.add_argument("--folds", type=int, default=5)
     parser.add_argument("--only", type=int, help="run the first folds only")
+    parser.add_argument("--seed", type=int, default=0, help="of the order in which mails are divided into folds")
     options = parser.parse_args(list(arguments))
     if not options.data.exists():
         print(f"{options.data}: the corpus is not there; nothing is measured.")
@@ -234,7 +235,7 @@ def main(arguments: Sequence[str]) -> None:
     with tempfile.TemporaryDirectory() as work, tarfile.open(options.data) as archive:
         archive.extractall(work, filter="data")
         mails = sorted(Path(work).rglob("*.eml"))
-        random.Random(0).shuffle(mails)
+        random.Random(options.seed).shuffle(mails)
         _compare(Path(work), mails, names, options.folds, options.only or options.folds)
         _compare_by_date(Path(work), mails, names)
         _compare_single_mails(Path(work), mails)

@@ -223,7 +223,7 @@ def _tuned(scored: _Scored, choices: Tuning | None = None) -> Tuning:
     with one_thread():
         _warn_of_copies(model, sample)
         n_rows = int(scorer.is_usable.sum())
-        if len(model.classes) < 2 or np.ptp(sample.label[scorer.is_usable]) == 0:
+        if len(model.classes) < 2 or len(set(sample.label[scorer.is_usable].tolist())) < 2:
             return Tuning(rows=n_rows)
         textbook = features = scored.textbook
         problem, log_posterior = _textbook(scorer, textbook)
@@ -298,7 +298,7 @@ def importance_by_rows(
 
 def _importance_on(model: Model, tuning: Tuning | None, sample: Sample) -> tuple[ColumnImportance, ...]:
     scorer = LooScorer(model, sample)
-    if len(model.classes) < 2 or np.ptp(sample.label[scorer.is_usable]) == 0:
+    if len(model.classes) < 2 or len(set(sample.label[scorer.is_usable].tolist())) < 2:
         return ()
     features = textbook = features_of(scorer)
     log_posterior = _textbook(scorer, textbook)[1]
