@@ -31,6 +31,41 @@ def test_undo_and_undo_of_undo(path: Path) -> None:
         assert same(ledger.model(), fitted().update(*rows(2)))
 
 
+def test_rows_that_were_forgotten_again_are_not_forgotten_by_undo_of_undo(path: Path) -> None:
+    with naively.open(path) as ledger:
+        one = ledger.update(*rows(1))
+        (forget,) = ledger.forget(*rows(1), entry=one.id)
+        undo = ledger.undo(forget.id)
+        (again,) = ledger.forget(*rows(1), entry=one.id)
+        with pytest.raises(InputError, match=f"entry {one.id[:8]} was partly forgotten by entry {again.id[:8]}"):
+            ledger.undo(undo.id)
+        ledger.undo(again.id)
+        ledger.undo(undo.id)
+        assert same(ledger.model(), fitted())
+
+
+def test_an_entry_that_is_forgotten_is_not_removed_by_undo_of_undos(path: Path) -> None:
+    with naively.open(path) as ledger:
+        one = ledger.update(*rows(1))
+        restored = ledger.undo(ledger.undo(one.id).id)
+        (forget,) = ledger.forget(*rows(1), entry=one.id)
+        with pytest.raises(InputError, match=f"entry {one.id[:8]} was partly forgotten by entry {forget.id[:8]}"):
+            ledger.undo(restored.id)
+
+
+def test_an_entry_is_undone_once(path: Path) -> None:
+    with naively.open(path) as ledger:
+        one = ledger.update(*rows(1))
+        undo = ledger.undo(one.id)
+        restored = ledger.undo(undo.id)
+        undone = ledger.undo(restored.id)
+        ledger.undo(undo.id)
+        with pytest.raises(InputError, match=f"entry {undo.id[:8]} is undone already"):
+            ledger.undo(undone.id)
+        assert same(ledger.model(), fitted().update(*rows(1)))
+        assert same(naively.load(path), ledger.model())
+
+
 def test_undo_of_all_entries_leaves_an_empty_model(path: Path) -> None:
     with naively.open(path) as ledger:
         ledger.undo(ledger.log()[0].id)

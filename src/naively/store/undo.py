@@ -18,16 +18,27 @@ def entry_to_undo(log: Log, prefix: str) -> StoredEntry:
         )
     if entry.act in ("merge", "copy", "salvage"):
         raise InputError(f"{log.path}: entry {entry.short_id} is a note ({entry.act}): there is nothing to undo.")
-    undone = log.undone_ids()
-    if entry.id in undone:
-        raise ConflictError(f"{log.path}: entry {entry.short_id} is undone already; undo the undo to restore it.")
+    undone, root = log.undone_ids(), undone_root(log, entry)
+    _refuse_undone(log, entry.id, undone)
+    if entry.act == "undo":
+        restored = next(log.select("id = ?", entry.corrects))
+        if restored.act == "undo":  # it undoes its entry again
+            _refuse_undone(log, restored.corrects, undone)
+    forgets_again = root.corrected_ids() if root.id in undone else set[bytes]()
     for forget in log.attributed_forgets():
-        if forget.corrects == entry.id:
+        corrected = forget.corrects or b""
+        if corrected == root.id or (corrected in forgets_again and forget.number > entry.number):
             verb = "relabelled" if log.read(forget.number).act == RELABEL else "forgotten"
             raise ConflictError(
-                f"{log.path}: entry {entry.short_id} was partly {verb} by entry {forget.short_id}: undo that first."
+                f"{log.path}: entry {corrected.hex()[:8]} was partly {verb} by entry {forget.short_id}: "
+                "undo that first."
             )
     return entry
+
+
+def _refuse_undone(log: Log, id_: bytes | None, undone: set[bytes]) -> None:
+    if id_ is not None and id_ in undone:
+        raise ConflictError(f"{log.path}: entry {id_.hex()[:8]} is undone already; undo the undo to restore it.")
 
 
 def undone_root(log: Log, entry: StoredEntry) -> StoredEntry:
