@@ -23,7 +23,6 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from email.message import Message
 from functools import cached_property, lru_cache
-from itertools import chain
 from typing import NamedTuple
 
 from naively._kernels.text import distinct_words, link_starts
@@ -86,7 +85,7 @@ _PATH_WORD = re.compile(r"[^\W\d_]{3,20}")
 _VALUE_WORD = re.compile(r"\w+")
 # Of a Received line: the first numbers of an IP address, and what is not read, its id and addresses of mail. Patterns
 # that start with a letter or a set of letters skip most of a text.
-_NETWORK = re.compile(r"[\[(\s=@](\d{1,3})\.(\d{1,3})\.(\d{1,3})\.\d")
+_NETWORK = re.compile(r"[\[(](\d{1,3})\.(\d{1,3})\.(\d{1,3})\.\d")
 _RECEIVED_ID = re.compile(r"id(?<!\wid)\s+\S+")
 _MAIL_ADDRESS = re.compile(r"<[^<>]*>")
 _HTML_START = re.compile(r"\s*<(?:!doctype|html|head|body|table|div)\b", re.IGNORECASE)
@@ -177,7 +176,9 @@ def read(data: bytes) -> Mail:
         row.read_sections(iter([_only_section(headers, body, is_complete)]))
         return row.mail(ids)
     message = _parse(b"\n".join(lines), body)
-    ids = row.read_headers([(name.lower(), str(value)) for name, value in message.raw_items()])
+    if headers is None:
+        headers = [(name.lower(), str(value)) for name, value in message.raw_items()]
+    ids = row.read_headers(headers)
     try:
         row.read_sections(_sections(message, is_complete))
     except RecursionError:
@@ -188,9 +189,8 @@ def read(data: bytes) -> Mail:
 
 def _key(fields: dict[str, str], ids: list[str]) -> bytes:
     """Return a hash of a row and of the lines that identify a mail: those of two mails with the same text differ."""
-    texts = (text for name, text in fields.items() if name != "delivery")
-    parts = [text.encode("utf-8", "surrogatepass") for text in (*texts, *ids)]
-    data = b"".join(chain.from_iterable((len(part).to_bytes(8, "little"), part) for part in parts))
+    lines = [*(text for name, text in fields.items() if name != "delivery"), *ids]  # without line ends
+    data = "\n".join(lines).encode("utf-8", "surrogatepass")
     return hashlib.blake2b(data, digest_size=16, person=b"naively mail").digest()
 
 
@@ -536,7 +536,7 @@ def _delivery_words(lines: Sequence[bytes]) -> str:
     'from a example org b by mx with esmtp 192_0 192_0_2'
     """
     values = [line[9:MAX_RECEIVED_BYTES] for line in lines[:MAX_RECEIVED_LINES]]
-    undated = b"\n".join([value[: value.rfind(b";")] if b";" in value else value for value in values])
+    undated = b"\n".join([value.rpartition(b";")[0] or value for value in values])
     text = _MAIL_ADDRESS.sub(" ", _RECEIVED_ID.sub(" ", undated.decode("ascii", "ignore")))
     words = [word for word in distinct_words(text, "").split() if not word.isdigit()]
     return " ".join(words + [f"{a}_{b} {a}_{b}_{c}" for a, b, c in dict.fromkeys(_NETWORK.findall(text))])
