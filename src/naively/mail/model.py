@@ -49,7 +49,7 @@ GROWTH = 1.5  # of the number of mails, or of the class that has the fewest, aft
 AUTOMATIC = "automatic"  # the source of what the filter has learnt by itself
 ALPHA = 0.001  # pseudo-count of a word: small, because most words of mail belong to one class (decision 0029)
 LENGTH_EXPONENT = 0.75  # of each column: the words of a mail repeat each other, and n of them are worth about n^0.25
-WORDS = Text(binary=True, alpha=ALPHA, min_count=2)  # a word that a single mail has had is not yet evidence
+WORDS = Text(binary=True, alpha=ALPHA)
 PAIRS = Text(binary=True, alpha=ALPHA, ngrams=(2, 2), window=3, hash_bits=31)
 FAMILIES: dict[str, Family] = {name: PAIRS if name == "body" else WORDS for name in COLUMN_FIELDS}
 COLUMNS = {name: f"{name} (extractor {EXTRACTOR})" for name in FAMILIES}
@@ -193,7 +193,8 @@ class MailModel:
                 if create_keyed(self.path, X, label, keys=keys, **settings, source=source, comment=comment):
                     self.sample.add(mails, label)
                     n_new = len(set(keys))
-                    return Taught(self.ledger.log(), n_new=n_new, n_known=len(keys) - n_new)
+                    with Ledger(self.path, wait=self._wait) as ledger:  # its counts are not needed
+                        return Taught(ledger.log(), n_new=n_new, n_known=len(keys) - n_new)
             finally:
                 os.umask(mask)
         settings = {"takes_over": (AUTOMATIC,)} if by_person else {"may_move": False}
