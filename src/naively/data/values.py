@@ -101,8 +101,10 @@ def _column_of_short_list(name: str, values: list[CellValue], kind: type | None)
 
     One row is read in a tenth of the time that Arrow takes.
     """
-    if kind is float:
+    if kind in (float, np.float64):
         return NumberColumn(name, "number", np.array(values, dtype=np.float64))
+    if kind is np.int64 and None not in values:  # as a row of a pandas frame has them
+        return NumberColumn(name, "number", np.array(values))
     if kind is str:
         return ListOfStrings(name, tuple(values), are_texts=False)
     if kind is bool:
