@@ -51,7 +51,6 @@ VERSION = 1
 MAX_INFLATION = 16  # a body may be this many times longer than its payload
 MAX_INLINE_VALUES = 32  # arrays up to this size are stored in the head
 MIN_SEPARATE_BYTES = 4096  # arrays of bytes from this size on are stored outside the body
-MIN_BYTES_TO_COMPARE = 1 << 20  # bodies from this size on are deflated by the better of two strategies
 MAX_SMALL_WINDOW_BYTES = 4096  # bodies up to this size are deflated with a small window
 COMPACT_JSON = json.JSONEncoder(ensure_ascii=False, check_circular=False, separators=(",", ":"))
 PREFIX = struct.Struct("<BBQQ")
@@ -199,26 +198,13 @@ def pack(head: Mapping[str, Any] | str, arrays: Sequence[Array]) -> bytes:
     text = b"".join([front.encode("utf-8", "surrogatepass"), b'"arrays":', descriptions, b"}"])
     body = b"".join([struct.pack("<I", len(text)), text, inside])
     if len(body) > MAX_SMALL_WINDOW_BYTES:
-        deflater = zlib.compressobj(1, memLevel=9, strategy=_strategy(body))
-        small = deflater.compress(body) + deflater.flush()
+        small = zlib.compress(body, 1)
     else:
         deflater = zlib.compressobj(1, wbits=12, memLevel=4)  # to allocate a larger window takes longer than to use it
         small = deflater.compress(body) + deflater.flush()
     if len(small) < len(body) <= MAX_INFLATION * len(small):
         return b"".join([PREFIX.pack(VERSION, 1, len(body), len(small)), small, outside])
     return b"".join([PREFIX.pack(VERSION, 0, len(body), len(body)), body, outside])
-
-
-def _strategy(body: bytes) -> int:
-    """Return the faster strategy of zlib for a long body if a part of it gets no longer by that: counts of hashes."""
-    if len(body) < MIN_BYTES_TO_COMPARE:
-        return zlib.Z_DEFAULT_STRATEGY
-    part = memoryview(body)[len(body) // 2 :][: MIN_BYTES_TO_COMPARE // 32]
-    sizes = []
-    for strategy in (zlib.Z_RLE, zlib.Z_DEFAULT_STRATEGY):
-        deflater = zlib.compressobj(1, memLevel=9, strategy=strategy)
-        sizes.append(len(deflater.compress(part) + deflater.flush()))
-    return zlib.Z_RLE if sizes[0] <= sizes[1] else zlib.Z_DEFAULT_STRATEGY
 
 
 def unpack(payload: bytes) -> tuple[JsonObject, list[Array]]:
