@@ -34,6 +34,16 @@ def test_not_loaded(library: str) -> None:
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
 
 
+def test_a_fit_of_lists_and_arrays_loads_no_masked_arrays() -> None:
+    code = (
+        "import sys, numpy as np, naively\n"
+        "naively.fit(['a b', 'c d'] * 4, np.array([0, 1] * 4), tune=False).predict(['a'])\n"
+        "naively.fit(np.eye(8), [0, 1] * 4, weight=np.ones(8), tune=False).predict(np.eye(8))\n"
+        "sys.exit('numpy.ma' in sys.modules)"
+    )
+    assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
+
+
 HEAVY = ("sklearn", "scipy.stats", "scipy.sparse", "pandas", "polars", "duckdb", "matplotlib")
 TABLE = "tests/data_sets/penguins.csv"
 

@@ -30,7 +30,7 @@ from naively.data.names import Names, existing_columns, listed, similar_names, w
 from naively.data.plain import CellValue
 from naively.data.read import TableLike, files_or_table, is_one_row, read
 from naively.data.table import ColumnTable, Table, concat_tables
-from naively.data.values import is_missing, is_single, object_array
+from naively.data.values import is_masked_array, is_missing, is_single, object_array
 from naively.data.views import Value
 from naively.errors import InputError, LeftOutWarning, warn_user
 
@@ -442,7 +442,7 @@ def _refuse_unlabelled(unlabelled: Bools, first_row: int = 0) -> None:
 def _weight_array(weight: ArrayLike) -> Floats:
     try:
         array = np.asarray(weight, dtype=np.float64)
-        if isinstance(weight, np.ma.MaskedArray):
+        if is_masked_array(weight):
             array = np.where(np.ma.getmaskarray(weight), np.nan, array)
     except (TypeError, ValueError):
         raise InputError("weights must be numbers, one per row.") from None
@@ -511,7 +511,7 @@ def code_column(column: Column) -> tuple[Classes, Codes32]:
 
 
 def _label_array(y: LabelsLike) -> NDArray[Any]:
-    if isinstance(y, np.ma.MaskedArray) and y.ndim == 1:
+    if is_masked_array(y) and y.ndim == 1:
         return object_array(y.tolist()) if np.ma.getmaskarray(y).any() else y.data
     if isinstance(y, np.ndarray):
         return y

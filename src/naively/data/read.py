@@ -20,7 +20,7 @@ from naively.data.frames import table_of_columns, table_of_frame
 from naively.data.names import Numbered, unique_names
 from naively.data.plain import CellValue
 from naively.data.table import ColumnTable, MatrixTable, Table
-from naively.data.values import is_missing, is_single
+from naively.data.values import is_masked_array, is_missing, is_single
 from naively.data.views import Piece, without_duplicates
 from naively.errors import InputError
 
@@ -100,7 +100,8 @@ def _read_list(X: list[object] | tuple[object, ...]) -> Table:
     if isinstance(X[0], Mapping):
         return _table_of_mappings(X)
     try:
-        is_masked = any(issubclass(kind, np.ma.MaskedArray) for kind in set(map(type, X)))
+        types = set(map(type, X)) if "numpy.ma" in sys.modules else ()
+        is_masked = any(issubclass(kind, np.ma.MaskedArray) for kind in types)
         array = np.ma.array(X) if is_masked else np.asarray(X)
         if array.dtype.kind in "US" or (array.dtype.kind == "f" and _has_lost_digits(array)):
             array = np.asarray(X, dtype=object)  # each column has its own type
@@ -190,7 +191,7 @@ def _check_dimensions(x: Piece) -> None:
 
 def _read_array(x: NDArray[Any]) -> Table:
     if type(x) is not np.ndarray:
-        is_masked = isinstance(x, np.ma.MaskedArray) and bool(np.ma.getmaskarray(x).any())
+        is_masked = is_masked_array(x) and bool(np.ma.getmaskarray(x).any())
         x = _filled(x) if is_masked else np.asarray(x)
     if x.dtype.names is not None and x.ndim == 1:
         return table_of_columns({name: x[name] for name in x.dtype.names})

@@ -6,11 +6,12 @@ integers (`NumberColumn.exact`). A masked value of NumPy is a missing value.
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from decimal import Decimal
 from numbers import Real
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeGuard
 
 import numpy as np
 from numpy.typing import NDArray
@@ -38,16 +39,23 @@ UNITS_PER_SECOND = {"ms": 1e3, "us": 1e6, "ns": 1e9, "ps": 1e12, "fs": 1e15, "as
 
 def is_missing(value: object) -> bool:
     """Return whether a Python value stands for a missing one: None, NaN, pandas' NA and NaT, a masked value."""
-    if value is None or value is np.ma.masked:
+    if value is None:
         return True
     if isinstance(value, (str, bool, int)):
         return False
+    if is_masked_array(value):
+        return value is np.ma.masked
     try:
         return bool(value != value)
     except (TypeError, ArithmeticError):  # the truth value of pandas' NA is not defined; a signalling NaN raises
         return True
     except ValueError:  # an array
         return False
+
+
+def is_masked_array(x: object) -> TypeGuard[np.ma.MaskedArray[Any, Any]]:
+    """Return whether this is a masked array. There is none before `numpy.ma` is imported, which takes 7 ms."""
+    return "numpy.ma" in sys.modules and isinstance(x, np.ma.MaskedArray)
 
 
 def is_single(value: object) -> bool:
@@ -155,7 +163,7 @@ def column_of_array(name: str, x: NDArray[Any]) -> Column | None:
 
     Masked arrays are left to Arrow.
     """
-    if isinstance(x, np.ma.MaskedArray):
+    if is_masked_array(x):
         return None
     if x.dtype.kind in "iuf":
         return NumberColumn.of(name, x)
