@@ -39,7 +39,7 @@ def write_results(folder: Path, name: str, arguments: Sequence[str]) -> Path:
         "benchmark": name,
         "date": now.strftime("%Y-%m-%d"),
         "commit": _commit(),
-        "arguments": list(arguments),
+        "arguments": [Path(text).name if Path(text).is_absolute() else text for text in arguments],
         "machine": {"processor": _processor(), "cpus": os.cpu_count(), "system": platform.platform()},
         "versions": {"python": platform.python_version(), **_versions()},
     }
