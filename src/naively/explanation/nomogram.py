@@ -130,7 +130,7 @@ def make_nomogram(model: Model, of: Label | None = None, against: Label | None =
     start = model.log_prior + model.weighted_blocks.offset
     axes: list[Axis] = []
     hidden: list[str] = []
-    whole = integer_columns(model)
+    integers = integer_columns(model)
     for block, statistic, parameters in scored_blocks(model):
         if model.tuning is not None and model.tuning.exponent(block):
             hidden.append(f"{block.names[0]} (its weight depends on its length)")
@@ -148,7 +148,7 @@ def make_nomogram(model: Model, of: Label | None = None, against: Label | None =
             continue
         for j, column in enumerate(block.names):
             name = f"{column} present" if block.family.role == "presence" else column
-            axis = _axis(model, block, statistic, parameters, j, name, (first, second), column in whole)
+            axis = _axis(model, block, statistic, parameters, j, name, (first, second), column in integers)
             if axis is None:
                 hidden.append(f"{name} ({block.family} has no scale)")
             else:

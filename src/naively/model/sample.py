@@ -37,7 +37,7 @@ def sample(model: Model, n: int, of: Label | None = None, seed: int | None = Non
         codes = generator.choice(len(model.classes), size=n, p=probability / probability.sum())
     else:
         codes = np.full(n, position_of(of, model.classes), dtype=np.intp)
-    whole = integer_columns(model)
+    integers = integer_columns(model)
     columns: dict[str, Any] = {}
     is_present: dict[str, Array] = {}
     for block, parameters in zip(model.chosen.schema.blocks, model.parameters, strict=True):
@@ -47,7 +47,7 @@ def sample(model: Model, n: int, of: Label | None = None, seed: int | None = Non
             if block.role == "presence":
                 is_present[name] = values
             elif block.role == "value":
-                columns[name] = _arrow_array(values, block.kind(i), name in whole)
+                columns[name] = _arrow_array(values, block.kind(i), name in integers)
     for name in model.schema.names:
         if name not in columns:
             columns[name] = pa.nulls(n)

@@ -167,7 +167,7 @@ def pack_rows(rows: RememberedRows) -> bytes:
         return pack_fingerprints(Counter({fingerprint: n for (fingerprint, _), n in counts.items()}))
     present = sorted(row for row, n in counts.items() if n)
     fingerprints = np.frombuffer(b"".join([row[0] for row in present]), dtype=np.uint8).reshape(len(present), 16)
-    # A payload in the payload: who needs only the fingerprints does not inflate it.
+    # The texts are a payload of their own, so that reading the fingerprints alone does not inflate them.
     texts = np.frombuffer(pack({"texts": [text for _, text in present]}, []), dtype=np.uint8)
     return pack({"column": column}, [fingerprints, np.array([counts[row] for row in present], dtype=np.int64), texts])
 
