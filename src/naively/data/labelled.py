@@ -260,20 +260,22 @@ def labelled_batches(
         if like is not None and like.classes and type(like.classes[0]) is int:
             batch = replace(batch, classes=_as_integers(batch.classes, like.classes))
         is_labelled = batch.label >= 0
+        n_labelled = int(np.count_nonzero(is_labelled))
         counted.n_rows += table.n_rows
-        counted.n_unlabelled += table.n_rows - int(np.count_nonzero(is_labelled))
+        counted.n_unlabelled += table.n_rows - n_labelled
         if batch.weight is not None:
             _check_weight(np.where(is_labelled, batch.weight, 1.0), first_row)
         if keep_all:
             _refuse_unlabelled(~is_labelled, first_row)
         else:
             keep = is_labelled if batch.weight is None else is_labelled & (batch.weight > 0)
-            if is_streamed or np.count_nonzero(keep) < table.n_rows:
+            if is_streamed or (n_labelled if keep is is_labelled else np.count_nonzero(keep)) < table.n_rows:
                 batch = batch.where(keep).without_empty_classes()
         if len(batch.label):
             counted.n_counted += len(batch.label)
             yield batch
-    _check_length(labels, weights, n_rows, is_last=True)
+    if is_streamed:
+        _check_length(labels, weights, n_rows, is_last=True)
     if tally is None:
         name = y if isinstance(y, str) else getattr(y, "name", None)
         counted.report(name if isinstance(name, str) else None)
@@ -344,8 +346,7 @@ def _check_length(
     labels: str | tuple[Classes, Codes32], weights: str | Floats | None, n_rows: int, is_last: bool
 ) -> None:
     """Refuse an array that is too short for the rows read so far, or too long if these are all."""
-    arrays = {"label": labels[1] if isinstance(labels, tuple) else None, "weight": weights}
-    for name, array in arrays.items():
+    for name, array in ("label", labels[1] if isinstance(labels, tuple) else None), ("weight", weights):
         if isinstance(array, np.ndarray) and (len(array) < n_rows or (is_last and len(array) > n_rows)):
             raise InputError(f"{n_rows} rows but {len(array)} {name}s: give one {name} per row.")
 

@@ -185,7 +185,7 @@ def total_cells(parts: Sequence[Cells], numbers: Sequence[NDArray[np.int32]] | N
     if numbers is not None:
         indexes = [slots[index] for slots, index in zip(numbers, indexes, strict=True)]
     slots, index = np.unique(np.concatenate(indexes), return_inverse=True)
-    sizes = np.concatenate([np.diff(cells.indptr) for cells in parts])
+    sizes = np.diff([cells.indptr for cells in parts]).ravel()
     indptr = np.concatenate([np.zeros(1, np.int64), np.cumsum(sizes)])
     sums = np.concatenate([cells.sums for cells in parts], axis=1)
     rows = np.concatenate([cells.rows for cells in parts])

@@ -140,7 +140,7 @@ def encode_value(value: Any, arrays: list[Array]) -> str:
         return f'{{"{ARRAY_GROUPS[kind]}":[{references}]}}'
     if kind is Numbered:
         return f'{{"numbered":{len(value)}}}'
-    if kind is tuple and not all(type(item) in PLAIN_TYPES for item in value):
+    if kind is tuple and not set(map(type, value)).issubset(PLAIN_TYPES):
         return f"[{','.join([encode_value(item, arrays) for item in value])}]"
     if statistic_named(kind.__name__) is kind:
         value = value.without_unused()

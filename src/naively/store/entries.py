@@ -283,8 +283,11 @@ class Log:
 
     def schema_number(self, schema: Schema) -> int:
         """Return the number of a schema; write it to the file if it is new."""
-        for number, (known, _) in self._schemas.items():
-            if known is schema or known == schema:
+        for number, (known, text) in self._schemas.items():
+            if known is schema:
+                return number
+            if known == schema:
+                self._schemas[number] = schema, text  # the same object next time
                 return number
         for (number,) in self.connection.execute("SELECT number FROM schemas").fetchall():
             if self.schema(number)[0] == schema:

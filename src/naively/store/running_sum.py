@@ -160,7 +160,6 @@ def count_rows(template: Model, batches: Iterable[LabelledRows]) -> Model:
     """Return the counts of rows as an entry holds them: under the schema of a template, without settings."""
     models = []
     for rows in batches:
-        merge.union_of_classes(template.classes, rows.classes)  # refuses labels of another type
         with use_threads(1 if rows.n_rows < MAX_ROWS_ONE_THREAD else None):
             models.append(count_like(template, rows))
     counts = merge.total(models)
