@@ -44,6 +44,21 @@ def test_rows_that_were_forgotten_again_are_not_forgotten_by_undo_of_undo(path: 
         assert same(ledger.model(), fitted())
 
 
+def test_rows_of_an_undone_entry_are_not_forgotten_by_undo_of_undo(path: Path) -> None:
+    with naively.open(path) as ledger:
+        one = ledger.update(*rows(1))
+        (forget,) = ledger.forget(*rows(1), entry=one.id)
+        undo = ledger.undo(forget.id)
+        undone = ledger.undo(one.id)
+        two = ledger.update(*rows(1))  # the same rows, which the forget would remove
+        with pytest.raises(InputError, match=f"entry {one.id[:8]} is undone already"):
+            ledger.undo(undo.id)
+        ledger.undo(two.id)
+        ledger.undo(undone.id)
+        ledger.undo(undo.id)
+        assert same(ledger.model(), fitted())
+
+
 def test_an_entry_that_is_forgotten_is_not_removed_by_undo_of_undos(path: Path) -> None:
     with naively.open(path) as ledger:
         one = ledger.update(*rows(1))

@@ -25,6 +25,8 @@ def entry_to_undo(log: Log, prefix: str) -> StoredEntry:
         if restored.act == "undo":  # it undoes its entry again
             _refuse_undone(log, restored.corrects, undone)
     forgets_again = root.corrected_ids() if root.id in undone else set[bytes]()
+    for corrected in forgets_again:
+        _refuse_undone(log, corrected, undone)
     for forget in log.attributed_forgets():
         corrected = forget.corrects or b""
         if corrected == root.id or (corrected in forgets_again and forget.number > entry.number):
