@@ -2,7 +2,9 @@
 
 #include <algorithm>
 #include <array>
-#include <unordered_set>
+#include <bit>
+
+#include "text/keys.hpp"
 
 namespace naively::text {
 namespace {
@@ -77,22 +79,25 @@ SpacedText single_spaces(std::string_view utf8, std::int64_t max_characters) {
 }
 
 std::string distinct_words(std::string_view ascii, std::string_view prefix) {
-  std::string text(ascii.size(), ' '), words;
+  static const Seeds seeds = random_seeds();
+  std::vector<std::uint8_t> text(ascii.size() + kShortBytes);  // bytes that make_key() may read, and an end of the last
   std::transform(ascii.begin(), ascii.end(), text.begin(), to_lower);
-  std::unordered_set<std::string_view> known;
-  const auto is_letter = [&](std::size_t i) { return i < text.size() && kIsWordLetter[index_of(text[i])]; };
-  for (std::size_t at = 0; at < text.size();) {
-    if (!is_letter(at)) {
-      ++at;
-      continue;
-    }
-    std::size_t end = at + 1;
-    while (is_letter(end) || (end < text.size() && text[end] == '\'' && is_letter(end + 1))) ++end;
-    const auto word = std::string_view(text).substr(at, end - at);
-    if (known.insert(word).second) (words.empty() ? words : words += ' ').append(prefix).append(word);
-    at = end;
+  std::vector<std::string_view> words;
+  std::vector<std::uint32_t> slots(std::bit_ceil(ascii.size() + 1));  // the number of a word, from 1 on
+  std::string joined;
+  for (const std::uint8_t *at = text.data(), *end; at < text.data() + ascii.size(); at = end) {
+    end = at + 1;
+    if (!kIsWordLetter[*at]) continue;
+    while (kIsWordLetter[*end] || (*end == '\'' && kIsWordLetter[end[1]])) ++end;
+    const std::string_view word(reinterpret_cast<const char*>(at), static_cast<std::size_t>(end - at));
+    std::size_t slot = make_key(at, static_cast<std::uint32_t>(word.size()), seeds).hash & (slots.size() - 1);
+    while (slots[slot] && words[slots[slot] - 1] != word) slot = (slot + 1) & (slots.size() - 1);
+    if (slots[slot]) continue;
+    words.push_back(word);
+    slots[slot] = static_cast<std::uint32_t>(words.size());
+    (joined.empty() ? joined : joined += ' ').append(prefix).append(word);
   }
-  return words;
+  return joined;
 }
 
 std::vector<std::int64_t> link_starts(std::string_view ascii) {
