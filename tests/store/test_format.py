@@ -261,6 +261,22 @@ def test_extremely_compressible_arrays_are_not_deflated() -> None:
     assert unpack(payload)[1][0].sum() == 0
 
 
+def test_large_bodies_are_one_zlib_stream() -> None:
+    generator = np.random.default_rng(0)
+    arrays = [
+        np.sort(generator.integers(0, 2**31, 200_000)).astype(np.int32),  # low bytes are random, high bytes are zero
+        generator.poisson(1.5, 200_001).astype(np.float64),
+        np.tile(np.array([3, 500, 77]), 100_000),  # repetitions
+    ]
+    payload = pack({"x": 1}, arrays)
+    _, deflated, length, n_bytes = struct.unpack_from("<BBQQ", payload)
+    body = zlib.decompress(payload[18:])
+    assert (deflated, n_bytes, len(body)) == (1, len(payload) - 18, length)
+    assert len(payload) <= len(zlib.compress(body, 1))
+    for one, two in zip(arrays, unpack(payload)[1], strict=True):
+        assert (one.dtype, one.tobytes()) == (two.dtype, two.tobytes())
+
+
 def test_long_byte_arrays_are_stored_outside_the_body() -> None:
     letters = np.frombuffer(bytes(range(256)) * 40, np.uint8)
     payload = pack({}, [np.arange(100), letters, letters[:5000], np.arange(50.0)])

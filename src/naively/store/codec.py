@@ -52,6 +52,9 @@ MAX_INFLATION = 16  # a body may be this many times longer than its payload
 MAX_INLINE_VALUES = 32  # arrays up to this size are stored in the head
 MIN_SEPARATE_BYTES = 4096  # arrays of bytes from this size on are stored outside the body
 MAX_SMALL_WINDOW_BYTES = 4096  # bodies up to this size are deflated with a small window
+MIN_CHUNKED_BYTES, CHUNK_BYTES, SAMPLE_BYTES = 1 << 20, 1 << 17, 1 << 12  # bodies that are deflated chunk by chunk
+STRATEGIES = (zlib.Z_HUFFMAN_ONLY, zlib.Z_DEFAULT_STRATEGY)
+ZLIB_HEADER = b"\x78\x01"  # RFC 1950: deflate with a window of 32 kB, fastest level
 COMPACT_JSON = json.JSONEncoder(ensure_ascii=False, check_circular=False, separators=(",", ":"))
 PREFIX = struct.Struct("<BBQQ")
 TYPES: Mapping[str, np.dtype[Any]] = {name: np.dtype(f"<{name}") for name in ("f8", "i8", "i4", "u1", "b1")}
@@ -197,7 +200,9 @@ def pack(head: Mapping[str, Any] | str, arrays: Sequence[Array]) -> bytes:
     front += "," if len(front) > 1 else ""
     text = b"".join([front.encode("utf-8", "surrogatepass"), b'"arrays":', descriptions, b"}"])
     body = b"".join([struct.pack("<I", len(text)), text, inside])
-    if len(body) > MAX_SMALL_WINDOW_BYTES:
+    if len(body) >= MIN_CHUNKED_BYTES:
+        small = _deflate_in_chunks(body)
+    elif len(body) > MAX_SMALL_WINDOW_BYTES:
         small = zlib.compress(body, 1)
     else:
         deflater = zlib.compressobj(1, wbits=12, memLevel=4)  # to allocate a larger window takes longer than to use it
@@ -205,6 +210,28 @@ def pack(head: Mapping[str, Any] | str, arrays: Sequence[Array]) -> bytes:
     if len(small) < len(body) <= MAX_INFLATION * len(small):
         return b"".join([PREFIX.pack(VERSION, 1, len(body), len(small)), small, outside])
     return b"".join([PREFIX.pack(VERSION, 0, len(body), len(body)), body, outside])
+
+
+def _deflate_in_chunks(body: bytes) -> bytes:
+    """Return a zlib stream of chunks, each with or without repetitions: a sample shows whether these make it smaller.
+
+    Half of the bytes of a large statistic are low bytes of hashes and counts. To search them for repetitions takes most
+    of the time, and finds none that are worth their codes.
+    """
+    parts = [ZLIB_HEADER]
+    for start in range(0, len(body), CHUNK_BYTES):
+        chunk = body[start : start + CHUNK_BYTES]
+        sample = chunk[len(chunk) // 2 :][:SAMPLE_BYTES]
+        strategy = min(STRATEGIES, key=lambda strategy: len(_deflate(sample, strategy, zlib.Z_FINISH)))
+        is_last = start + CHUNK_BYTES >= len(body)
+        parts.append(_deflate(chunk, strategy, zlib.Z_FINISH if is_last else zlib.Z_SYNC_FLUSH))
+    return b"".join([*parts, struct.pack(">I", zlib.adler32(body))])
+
+
+def _deflate(data: bytes, strategy: int, end: int) -> bytes:
+    """Return data as blocks of deflate (RFC 1951), which do not refer to what stands before them."""
+    deflater = zlib.compressobj(1, zlib.DEFLATED, -zlib.MAX_WBITS, zlib.DEF_MEM_LEVEL, strategy)
+    return deflater.compress(data) + deflater.flush(end)
 
 
 def unpack(payload: bytes) -> tuple[JsonObject, list[Array]]:
