@@ -98,7 +98,7 @@ Uncounted py_leave_tokens_out(const RowEntries& entries, const Leaving& leaving,
 Uncounted py_leave_texts_out(const PythonDocuments& documents, const text::Vocabulary* vocabulary,
                              const text::Options& options, bool once, const Leaving& leaving,
                              const CellsOfTokens& counted, const std::string& model, const OutTable& out,
-                             int n_threads) {
+                             const Length& length, int n_threads) {
   const auto n = static_cast<std::int64_t>(documents.items.size());
   const TokenCells cells = token_cells(counted, size_of(out, 1));
   check_leaving(leaving, n, size_of(out, 1));
@@ -107,8 +107,10 @@ Uncounted py_leave_texts_out(const PythonDocuments& documents, const text::Vocab
   const Model which = model_of(model, cells);
   const auto& [label, weight, rows] = leaving;
   const CountedDocuments texts{documents.items, label.data(), weight.data(), rows.data(), once};
-  return to_python(without_gil(
-      [&] { return leave_texts_out(texts, vocabulary, options, cells, which, out.data(), n_threads, check_signals); }));
+  double* const lengths = checked(length, "length", {n});
+  return to_python(without_gil([&] {
+    return leave_texts_out(texts, vocabulary, options, cells, which, out.data(), lengths, n_threads, check_signals);
+  }));
 }
 
 // Rows as they were read, with the arrays of the cells.
@@ -220,7 +222,7 @@ void bind_leave_one_out(nb::module_& m) {
   m.def("leave_tokens_out", py_leave_tokens_out, "entries"_a, "leaving"_a, "cells"_a, "model"_a, "out"_a.noconvert(),
         "n_threads"_a);
   m.def("leave_texts_out", py_leave_texts_out, "documents"_a, "vocabulary"_a.none(), "options"_a, "once"_a, "leaving"_a,
-        "cells"_a, "model"_a, "out"_a.noconvert(), "n_threads"_a);
+        "cells"_a, "model"_a, "out"_a.noconvert(), "length"_a.noconvert().none(), "n_threads"_a);
   m.def("leave_values_out", py_leave_values_out, "cells"_a, "value"_a, "leaving"_a, "out"_a.noconvert(), "n_threads"_a);
   m.def("leave_gaussian_out", py_leave_gaussian_out, "value"_a, "leaving"_a, "classes"_a, "pooled"_a, "settings"_a,
         "out"_a.noconvert(), "n_threads"_a);

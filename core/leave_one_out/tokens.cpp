@@ -129,7 +129,7 @@ UncountedEntry leave_tokens_out(const TokenRows& rows, const TokenCells& cells, 
 
 UncountedEntry leave_texts_out(const CountedDocuments& counted, const text::Vocabulary* vocabulary,
                                const text::Options& options, const TokenCells& cells, Model model, double* out,
-                               int n_threads, const text::Poll& poll) {
+                               double* length, int n_threads, const text::Poll& poll) {
   TokenScores scores(cells, model);
   scores.smooth(cells, 1.0, model);
   const RowReader reader(cells, scores);
@@ -163,6 +163,7 @@ UncountedEntry leave_texts_out(const CountedDocuments& counted, const text::Voca
           *own_class, summary, tokens);
       if (uncounted.row < 0) {
         scorer.score(summary, tokens.data(), out + row * cells.n_classes);
+        if (length) length[row] += summary.length;
       } else {
         const std::lock_guard lock(guard);
         keep_first(first, uncounted);

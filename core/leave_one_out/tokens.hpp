@@ -108,9 +108,10 @@ struct CountedDocuments {
   bool once;  // each token counts once
 };
 
-// Adds to out (document, class). Returns the first of the entries that were never counted; out is then of no use.
+// Adds to out (document, class), and L to length (document,) if it is not null. Returns the first of the entries that
+// were never counted; out is then of no use.
 UncountedEntry leave_texts_out(const CountedDocuments& counted, const text::Vocabulary* vocabulary,
                                const text::Options& options, const TokenCells& cells, Model model, double* out,
-                               int n_threads, const text::Poll& poll);
+                               double* length, int n_threads, const text::Poll& poll);
 
 }  // namespace naively::leave_one_out

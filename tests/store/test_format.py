@@ -263,7 +263,7 @@ def test_extremely_compressible_arrays_are_not_deflated() -> None:
 
 def test_large_bodies_are_one_zlib_stream() -> None:
     generator = np.random.default_rng(0)
-    arrays = [
+    arrays: list[Any] = [
         np.sort(generator.integers(0, 2**31, 200_000)).astype(np.int32),  # low bytes are random, high bytes are zero
         generator.poisson(1.5, 200_001).astype(np.float64),
         np.tile(np.array([3, 500, 77]), 100_000),  # repetitions

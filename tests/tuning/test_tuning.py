@@ -54,6 +54,10 @@ def test_words_are_left_out_as_the_family_does(
     words = family.word_scorer(view, cast(Any, model.statistics[0]), scorer.leaving)
     evidence = words.evidence(event, binary, 0.5)
     np.testing.assert_allclose(evidence[is_usable], scorer.evidence(block)[0][is_usable], rtol=1e-9, atol=1e-9)
+    if event != "bernoulli":
+        length = np.zeros(len(sample))
+        np.testing.assert_array_equal(scorer.evidence(block, length), scorer.evidence(block))
+        np.testing.assert_array_equal(length, words.length(family.binary))
 
 
 @pytest.mark.parametrize("family", [Text(), Text(binary=True, alpha=0.1)])
@@ -76,8 +80,9 @@ def test_words_that_are_cut_off_without_a_fold_are_neither_evidence_nor_length()
     scorer = LooScorer(model, sampled(model, texts, label))
     (block,) = model.schema.blocks
     words = scorer.word_scorer(block)
-    np.testing.assert_allclose(words.evidence("multinomial", True, 0.1), scorer.evidence(block)[0], atol=1e-9)
-    length, sample = words.length(True), scorer.sample
+    length, sample = np.zeros(len(scorer.sample)), scorer.sample
+    np.testing.assert_allclose(words.evidence("multinomial", True, 0.1), scorer.evidence(block, length)[0], atol=1e-9)
+    np.testing.assert_array_equal(length, words.length(True))
     (column,) = sample.table.texts([0]).columns
     every = [str(text) for text in (column.to_list() if isinstance(column, Strings) else column)]
     for fold in range(len(sample.ends) - 1):

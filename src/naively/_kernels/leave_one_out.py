@@ -55,11 +55,17 @@ def leave_texts_out(
     cells: TokenCells,
     model: Model,
     out: Floats,
+    length: Floats | None = None,
     n_jobs: int | None = None,
 ) -> UncountedRow | None:
-    """Do `leave_tokens_out` for the known tokens of each document, each of them once if `once`."""
+    """Do `leave_tokens_out` for the known tokens of each document, each of them once if `once`.
+
+    `length` (document,), if given, is increased by the number of tokens that are evidence.
+    """
     read, n_threads = prepare(documents), thread_count(n_jobs)
-    return _core.leave_texts_out(read, vocabulary, options.compiled, once, leaving, cells, model, out, n_threads)
+    return _core.leave_texts_out(
+        read, vocabulary, options.compiled, once, leaving, cells, model, out, length, n_threads
+    )
 
 
 class ValueArrays(NamedTuple):

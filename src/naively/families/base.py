@@ -356,6 +356,15 @@ class Family(ABC, Generic[S, P]):
         """Return leave-one-out scores of the words of rows, for families with `has_length`."""
         raise InputError(f"{type(self).__name__} has no words to score.")
 
+    def leave_words_out(
+        self, x: Any, stats: S, classes: Labels, structure: Any, leaving: Leaving, out: Floats, length: Floats
+    ) -> None:
+        """Do `leave_one_out` for words, and add to `length` how many words each row has that another row has too.
+
+        For families with a `word_alpha`. It is faster than a `word_scorer`, where no other settings are scored.
+        """
+        raise InputError(f"{type(self).__name__} has no words to score.")
+
     def terms(self, row: RowView, stats: S, parameters: P, pair: Pair) -> list[Term]:
         """Return the evidence of a row between two classes, as terms whose sum is the block's log-odds."""
         return terms_by_column(self, row, parameters, pair)

@@ -335,7 +335,15 @@ class Text(WordFamily[WordCounts, TextParameters]):
         """Add equations (1) to (4) without the words of the row."""
         if self.model == "bernoulli":
             self._leave_bernoulli_out(x, stats, classes, structure, leaving, out)
-            return
+        else:
+            self.leave_words_out(x, stats, classes, structure, leaving, out)
+
+    def leave_words_out(
+        self, x: Texts, stats: WordCounts, classes: Labels, structure: ActiveWords | None, leaving: Leaving,
+        out: Floats, length: Lengths = None,
+    ) -> None:  # fmt: skip
+        """Add equation (1) or (2) without the words of the row, and the number of its words that others have too."""
+        assert self.model != "bernoulli"  # leave_one_out
         stats = self._numbered(stats)
         cells, known = self.active_words(stats, structure)
         counted = cells._replace(sums=cells.sums[1:]) if self.counts_presence else cells
@@ -343,7 +351,7 @@ class Text(WordFamily[WordCounts, TextParameters]):
         tokens = token_cells(counted, alpha, known, np.ones_like(known), alpha_vanishes=True)
         model = self.tokeniser.options, self.counts_presence, leaving, tokens, self.model
         for texts in x.columns:
-            uncounted = leave_texts_out(self.tokeniser.prepare(texts), stats.vocabulary, *model, out[:, 0])
+            uncounted = leave_texts_out(self.tokeniser.prepare(texts), stats.vocabulary, *model, out[:, 0], length)
             check_counted(uncounted, leaving)
 
     def _leave_bernoulli_out(

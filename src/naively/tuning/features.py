@@ -135,10 +135,13 @@ def word_features_of(scorer: LooScorer) -> tuple[WordFeature, ...]:
 
 def _word_feature(scorer: LooScorer, block: Block) -> WordFeature:
     family = block.family
+    binary, alpha = family.counts_presence, family.word_alpha
+    if alpha is not None and not family.tunes_words:
+        length = np.zeros(len(scorer.sample))
+        return WordFeature(block, scorer.evidence(block, length)[0], length, None)
     words = scorer.word_scorer(block)
     if family.tunes_words and words.n_cells <= MAX_WORD_CLASS_PAIRS:
         return WordFeature(block, words.evidence("multinomial", False, 1.0), words.length(False), words)
-    binary, alpha = family.counts_presence, family.word_alpha
     if alpha is not None:
         return WordFeature(block, words.evidence("multinomial", binary, alpha), words.length(binary), None)
     return WordFeature(block, scorer.evidence(block)[0], words.length(binary), None)

@@ -182,8 +182,11 @@ class LooScorer:
             self._views[key] = views_of(self.sample.table, Schema(block.names, (block,)))[0]
         return self._views[key]
 
-    def evidence(self, block: Block) -> Floats:
-        """Return the evidence of a block, (column, row, class); a joint block has one column."""
+    def evidence(self, block: Block, length: Floats | None = None) -> Floats:
+        """Return the evidence of a block, (column, row, class); a joint block has one column.
+
+        With `length`, the block is one of words, and their number in each row is added to it.
+        """
         family, classes, leaving = block.family, self.model.classes, self.leaving
         statistic, view = self.statistic(block), self.view(block)
         by_column = np.zeros((1 if family.joint else len(block.names), len(leaving.label), len(classes)))
@@ -198,7 +201,11 @@ class LooScorer:
                 structure = structures[fold]
             span = slice(start, stop)
             part = view if stop - start == len(leaving.label) else view.rows(start, stop)
-            family.leave_one_out(part, statistic, classes, structure, self._leaves(span), out[span])
+            rows = part, statistic, classes, structure, self._leaves(span), out[span]
+            if length is None:
+                family.leave_one_out(*rows)
+            else:
+                family.leave_words_out(*rows, length[span])
         return bound_evidence(by_column)
 
     def summed_evidence(self, block: Block) -> Floats:
