@@ -14,6 +14,8 @@ from typing import NamedTuple
 
 from selectolax.lexbor import LexborHTMLParser, LexborNode
 
+from naively._kernels.text import single_spaces
+
 MAX_HTML_CHARACTERS = 1 << 18
 MAX_TAGS = 10_000
 MAX_LINKS = 500
@@ -105,12 +107,13 @@ def read_html(html: str, max_tags: int = MAX_TAGS) -> HtmlText:
         for selector, attribute in _LINKS
         if attribute in source
         for node in root.css(selector)[:MAX_LINKS]
-        if (target := node.attributes.get(attribute))
+        if (target := node.attrs.get(attribute))
     )
     n_images = len(root.css("img")) if "<im" in source else 0  # <image> is an image too
     n_forms = len(root.css("form")) if "<form" in source else 0
     hidden = " ".join([_take_out(root, selector, _is_hidden) for selector, name in _HIDING if name in source])
-    return HtmlText(" ".join(root.text().split()), " ".join(hidden.split()), links, n_images, n_forms)
+    visible, _ = single_spaces(root.text(), MAX_HTML_CHARACTERS)
+    return HtmlText(visible, " ".join(hidden.split()), links, n_images, n_forms)
 
 
 def _take_out(root: LexborNode, selector: str, condition: Callable[[LexborNode], bool] | None = None) -> str:

@@ -63,9 +63,9 @@ ADDRESS_HEADERS = {"from": "from", "to": "to", "cc": "to"}
 READ_HEADERS = VALUE_HEADERS | ROUTE_HEADERS | NAMED_HEADERS | {"date"}
 
 _CODED = frozenset({"quoted-printable", "base64", "x-uuencode", "uuencode", "uue", "x-uue"})  # by Message
-_PARSER = email.parser.BytesParser()  # policy compat32, the default; email.policy takes long to import
-_HEADER_START = re.compile(rb"\n(?![ \t])")
-_READ_NAMES = frozenset(name.encode() for name in READ_HEADERS)
+_PARSER = email.parser.Parser()  # policy compat32, the default; email.policy takes long to import
+_HEADER_START = re.compile(r"\n(?![ \t])")
+_BLANKS = " ", "\t"
 _MBOX_QUOTE = re.compile(rb"^>+(?=From )", re.MULTILINE)
 _ENCODED_WORD = re.compile(
     r"=\?([^?\s*]{1,40})(?:\*[^?\s]*)?\?([bq])\?([^?]*)\?=(\s+(?==\?[^?\s]+\?[bq]\?))?", re.IGNORECASE
@@ -88,6 +88,8 @@ _VALUE_WORD = re.compile(r"\w+")
 _NETWORK = re.compile(r"[\[(](\d{1,3})\.(\d{1,3})\.(\d{1,3})\.\d")
 _RECEIVED_ID = re.compile(r"id(?<!\wid)\s+\S+")
 _MAIL_ADDRESS = re.compile(r"<[^<>]*>")
+_REPLY = re.compile(r"\s*(?:re|aw|fwd?|sv|antw)\s*(?:\[\d+\])?:", re.IGNORECASE)
+_CODE_AT_END = re.compile(r"\s{5,}\S{3,}$")
 _HTML_START = re.compile(r"\s*<(?:!doctype|html|head|body|table|div)\b", re.IGNORECASE)
 _PARAMETERS = {
     name: re.compile(rf"[;\s]{name}\*?(?:0\*?)?\s*=\s*(?:\"([^\"]*)\"?|([^\s;]+))", re.IGNORECASE)
@@ -167,17 +169,15 @@ def read(data: bytes) -> Mail:
     >>> mail.key == read(b"Received: by mx\\r\\nFrom: Ann <ann@example.org>\\r\\nSubject: Cheap\\r\\n\\r\\nSee http://shop.example.com/now").key
     True
     """
-    lines, received, body, is_complete = _split(data)
+    head, body, is_complete = _split(data)
     row = _Row()
-    row.add("delivery", _delivery_words(received))
-    headers = _headers(lines)
-    if headers is not None and not _is_nested(headers):
-        ids = row.read_headers(headers)
-        row.read_sections(iter([_only_section(headers, body, is_complete)]))
+    row.add("delivery", _delivery_words(head.received))
+    if head.is_regular and not _is_nested(head.headers):
+        ids = row.read_headers(head.headers)
+        row.read_sections(iter([_only_section(head.headers, body, is_complete)]))
         return row.mail(ids)
-    message = _parse(b"\n".join(lines), body)
-    if headers is None:
-        headers = [(name.lower(), str(value)) for name, value in message.raw_items()]
+    message = _parse(head.text, body)
+    headers = head.headers if head.is_regular else [(name.lower(), str(value)) for name, value in message.raw_items()]
     ids = row.read_headers(headers)
     try:
         row.read_sections(_sections(message, is_complete))
@@ -194,21 +194,38 @@ def _key(fields: dict[str, str], ids: list[str]) -> bytes:
     return hashlib.blake2b(data, digest_size=16, person=b"naively mail").digest()
 
 
-def _split(data: bytes) -> tuple[list[bytes], list[bytes], bytes, bool]:
-    """Return the headers that are read, the Received lines, the body, and whether it is complete; line ends are LF."""
+class _Head(NamedTuple):
+    """The headers that are read, and the Received lines: bytes beyond ASCII are surrogates, line ends are LF.
+
+    It is regular if it has a header, and none of them has a blank before the colon.
+    """
+
+    lines: list[str]  # with continuation lines
+    headers: list[tuple[str, str]]  # names in lower case, and values
+    received: list[str]
+    is_regular: bool
+
+    @property
+    def text(self) -> str:
+        """The headers that are read, as one text."""
+        return "\n".join(self.lines)
+
+
+def _split(data: bytes) -> tuple[_Head, bytes, bool]:
+    """Return the headers, the body, and whether it is complete; line ends are LF."""
     start = 0
     while data[start : start + 1] in (b"\n", b"\r"):
         start += 1
     limit = start + MAX_RAW_HEADER_BYTES
     end = _head_end(data, start, limit)
-    lines, received = _read_lines(_line_ends(data[start:end]))
+    head = _read_head(_line_ends(data[start:end]).decode("ascii", "surrogateescape"))
     raw = data[end : end + 3 * MAX_BODY_BYTES]
     body = _line_ends(raw)
     if b">From " in body:
         body = _MBOX_QUOTE.sub(b"", body)
     body = body.strip(b"\n")
     is_complete = len(body) <= MAX_BODY_BYTES and end + len(raw) == len(data)
-    return lines, received, body[:MAX_BODY_BYTES], is_complete
+    return head, body[:MAX_BODY_BYTES], is_complete
 
 
 def _head_end(data: bytes, start: int, limit: int) -> int:
@@ -224,46 +241,39 @@ def _line_ends(data: bytes) -> bytes:
     return data.replace(b"\r\n", b"\n").replace(b"\r", b"\n") if b"\r" in data else data
 
 
-def _read_lines(head: bytes) -> tuple[list[bytes], list[bytes]]:
-    """Return the headers that are read, no more than MAX_HEADER_BYTES, and the Received lines.
-
-    Each has its continuation lines.
-    """
-    every = _HEADER_START.split(head)
-    received = [h for h in every if h[:9].lower() == b"received:"]
-    lines = [h for h in every if _is_read(h[: h.find(b":", 0, MAX_NAME_BYTES) + 1])]
-    if len(head) >= MAX_HEADER_BYTES and sum(map(len, lines)) + len(lines) > MAX_HEADER_BYTES:
-        joined = b"\n".join(lines)
-        lines = _HEADER_START.split(joined[: max(0, joined.rfind(b"\n", 0, MAX_HEADER_BYTES))])
-    return lines, received
+def _read_head(text: str) -> _Head:
+    """Return the headers that are read, no more than MAX_HEADER_BYTES, and the Received lines."""
+    head = _Head([], [], [], True)
+    for line in _HEADER_START.split(text):
+        end = line.find(":", 0, MAX_NAME_BYTES) + 1
+        name = _name_of(line[:end])
+        if name == "received":
+            head.received.append(line)
+        elif name:
+            head.lines.append(line)
+            head.headers.append((name, line[end:].lstrip(" \t")))
+    if len(text) >= MAX_HEADER_BYTES and sum(map(len, head.lines)) + len(head.lines) > MAX_HEADER_BYTES:
+        shorter = head.text[: max(0, head.text.rfind("\n", 0, MAX_HEADER_BYTES))]
+        return _read_head(shorter)._replace(received=head.received)
+    return head._replace(is_regular=bool(head.headers) and not any(name.endswith(_BLANKS) for name, _ in head.headers))
 
 
 @lru_cache(maxsize=1024)
-def _is_read(name: bytes) -> bool:
-    """Return whether a header is read, by its name and the colon behind it."""
-    return name[:-1].rstrip(b" \t").lower() in _READ_NAMES
+def _name_of(start: str) -> str:
+    """Return the name of a header in lower case, from the start of its line with the colon; "" if it is not read."""
+    name = start[:-1].lower()
+    return name if name == "received" or name.rstrip(" \t") in READ_HEADERS else ""
 
 
-def _parse(head: bytes, body: bytes) -> Message:
+def _parse(head: str, body: bytes) -> Message:
     """Return the parts of a mail; a mail that is nested too deeply as one part of plain text."""
-    data = head + b"\n\n" + body
+    text = f"{head}\n\n{body.decode('ascii', 'surrogateescape')}"
     try:
-        return _PARSER.parsebytes(data)
+        return _PARSER.parsestr(text)
     except (RecursionError, ValueError, LookupError, TypeError, AttributeError):
         message = Message()
-        message.set_payload(data.decode("ascii", "surrogateescape"))
+        message.set_payload(text)
         return message
-
-
-def _headers(lines: Sequence[bytes]) -> list[tuple[str, str]] | None:
-    """Return names in lower case and values of headers; None without any, or if a blank stands before a colon."""
-    headers = []
-    for line in lines:
-        name, colon, value = line.decode("ascii", "surrogateescape").partition(":")
-        if not colon or name.endswith((" ", "\t")):
-            return None
-        headers.append((name.lower(), value.lstrip(" \t")))
-    return headers or None
 
 
 def _first(headers: Sequence[tuple[str, str]], name: str) -> str:
@@ -398,9 +408,9 @@ class _Row:
         if text:
             self._texts[name].append(text)
 
-    def shape(self, *parts: str | int) -> None:
+    def shape(self, word: str) -> None:
         """Add a word to the shape of the mail."""
-        self._texts["shape"].append("_".join(map(str, parts)))
+        self._texts["shape"].append(word)
 
     def fields(self) -> dict[str, str]:
         """Return the texts, each cut at its limit."""
@@ -435,40 +445,42 @@ class _Row:
                 self.add("route", _domain(value.rpartition("@")[2]))
             elif name in VALUE_HEADERS:
                 self.add("headers", _value_words(one_word(name), value[:MAX_OTHER_CHARACTERS]))
-        self.shape("recipients", bucket(n_recipients))
+        self.shape(f"recipients_{bucket(n_recipients)}")
         for name in ("from", "to", "subject", "message-id"):
             if name not in names:
-                self.shape("no", one_word(name))
+                self.shape(f"no_{one_word(name)}")
         return ids
 
     def _read_subject(self, subject: str) -> None:
         self.add("subject", subject)
-        if re.match(r"\s*(?:re|aw|fwd?|sv|antw)\s*(?:\[\d+\])?:", subject, re.IGNORECASE):
+        if _REPLY.match(subject):
             self.shape("subject_reply")
-        n_letters = sum(map(str.isalpha, subject))
-        if n_letters > 5 and sum(map(str.isupper, filter(str.isalpha, subject))) > 0.7 * n_letters:
-            self.shape("subject_capitals")
+        if _n_capitals(subject) > 4:  # of 6 letters or more
+            n_letters = sum(map(str.isalpha, subject))
+            if n_letters > 5 and sum(map(str.isupper, filter(str.isalpha, subject))) > 0.7 * n_letters:
+                self.shape("subject_capitals")
         for sign, name in (("!", "exclamation"), ("?", "question"), ("$", "dollar"), ("%", "percent")):
             if sign in subject:
-                self.shape("subject", name)
-        if re.search(r"\s{5,}\S{3,}$", subject):
+                self.shape(f"subject_{name}")
+        if _CODE_AT_END.search(subject):
             self.shape("subject_code")
 
     def read_sections(self, sections: Iterator[Section]) -> None:
         """Add the bodies and attachments of a mail."""
         n_texts = n_html = n_words = 0
         for _, section in zip(range(MAX_PARTS), sections, strict=False):
-            self.shape("part", one_word(section.kind))
+            self.shape(f"part_{one_word(section.kind)}")
             if section.encoding in ("base64", "quoted-printable"):
-                self.shape("coded", one_word(section.kind), one_word(section.encoding))
+                self.shape(f"coded_{one_word(section.kind)}_{one_word(section.encoding)}")
             if section.charset:
-                self.shape("charset", one_word(section.charset.lower()))
+                self.shape(f"charset_{one_word(section.charset.lower())}")
             if section.name:
-                self.shape("file", one_word(section.name.rpartition(".")[2].lower())[:10])
+                self.shape(f"file_{one_word(section.name.rpartition('.')[2].lower())[:10]}")
                 self.add("shape", join(f"file_{word}" for word in _VALUE_WORD.findall(_unfolded(section.name))[:8]))
             data = section.data
             if section.is_attachment:
-                self.shape("attachment", one_word(section.kind), bucket(len(data)) if section.is_complete else "cut")
+                size = bucket(len(data)) if section.is_complete else "cut"
+                self.shape(f"attachment_{one_word(section.kind)}_{size}")
                 continue
             text = _decode(data, section.charset)
             if section.kind == "text/html" or (section.kind != "text/plain" and _looks_like_html(text)):
@@ -477,9 +489,9 @@ class _Row:
             else:
                 n_texts += 1
                 n_words += self.read_text(text)
-        self.shape("texts", min(n_texts, 3), "html", min(n_html, 3))
-        self.shape("words", bucket(n_words))
-        self.shape("links", bucket(self._n_links))
+        self.shape(f"texts_{min(n_texts, 3)}_html_{min(n_html, 3)}")
+        self.shape(f"words_{bucket(n_words)}")
+        self.shape(f"links_{bucket(self._n_links)}")
 
     def read_text(self, text: str) -> int:
         """Add plain text and the links in it; return the number of words, roughly."""
@@ -495,7 +507,7 @@ class _Row:
             self.shape("capitals")
         for sign, name in (("!", "exclamations"), ("$", "dollars")):
             if sign in text:
-                self.shape(name, bucket(text.count(sign)))
+                self.shape(f"{name}_{bucket(text.count(sign))}")
         return n_words
 
     def _read_html(self, html: str) -> int:
@@ -507,9 +519,9 @@ class _Row:
                 self.shape("link_shows_another")
         if page.hidden:
             self.add("hidden", page.hidden)
-            self.shape("hidden", bucket(len(page.hidden)))
+            self.shape(f"hidden_{bucket(len(page.hidden))}")
         if page.n_images:
-            self.shape("images", bucket(page.n_images))
+            self.shape(f"images_{bucket(page.n_images)}")
         if page.n_forms:
             self.shape("form")
         return self.read_text(page.visible)
@@ -529,15 +541,17 @@ def _address_words(value: str) -> tuple[str, int]:
     return join([names, *(f"{one_word(local)} {_domain(domain)}" for local, domain in pairs)]), len(texts) // 3
 
 
-def _delivery_words(lines: Sequence[bytes]) -> str:
+def _delivery_words(lines: Sequence[str]) -> str:
     """Return the words of Received lines: of hosts, protocols and programs, and the first numbers of IP addresses.
 
-    >>> _delivery_words([b"Received: from a.example.org (b [192.0.2.7]) by mx with ESMTP id 1x2; Mon, 1 Jan 2024"])
+    >>> _delivery_words(["Received: from a.example.org (b [192.0.2.7]) by mx with ESMTP id 1x2; Mon, 1 Jan 2024"])
     'from a example org b by mx with esmtp 192_0 192_0_2'
     """
     values = [line[9:MAX_RECEIVED_BYTES] for line in lines[:MAX_RECEIVED_LINES]]
-    undated = b"\n".join([value.rpartition(b";")[0] or value for value in values])
-    text = _MAIL_ADDRESS.sub(" ", _RECEIVED_ID.sub(" ", undated.decode("ascii", "ignore")))
+    text = "\n".join([value.rpartition(";")[0] or value for value in values])
+    if not text.isascii():
+        text = text.encode("ascii", "ignore").decode()
+    text = _MAIL_ADDRESS.sub(" ", _RECEIVED_ID.sub(" ", text))
     words = [word for word in distinct_words(text, "").split() if not word.isdigit()]
     return " ".join(words + [f"{a}_{b} {a}_{b}_{c}" for a, b, c in dict.fromkeys(_NETWORK.findall(text))])
 

@@ -26,6 +26,8 @@ _UNSPACED = re.compile(
     "\uf900-\ufaff\uff66-\uff9f\U00020000-\U0003134f]+"
 )
 
+_FAR = re.compile("[^\0-\u0dff\u2000-\u2fff]")  # what has none of these has none of those above, and is searched faster
+
 
 def tag(field: str, text: str) -> str:
     """Return a text with the prefix of its field before each word.
@@ -72,7 +74,7 @@ def clean(text: str) -> str:
         ends = [0, *chain.from_iterable(data), len(text)]
         parts = (text[start:end].strip() for start, end in pairwise(ends))
         text = join(_without_data(part) if i % 2 else part for i, part in enumerate(parts))
-    if text.isascii() or not _UNSPACED.search(text):
+    if text.isascii() or not _FAR.search(text) or not _UNSPACED.search(text):
         return text
     return " ".join(_UNSPACED.sub(_pair, text).split())
 
