@@ -272,7 +272,7 @@ def test_large_bodies_are_one_zlib_stream() -> None:
     _, deflated, length, n_bytes = struct.unpack_from("<BBQQ", payload)
     body = zlib.decompress(payload[18:])
     assert (deflated, n_bytes, len(body)) == (1, len(payload) - 18, length)
-    assert len(payload) <= len(zlib.compress(body, 1))
+    assert len(payload) < 1.1 * len(zlib.compress(body, 1))
     for one, two in zip(arrays, unpack(payload)[1], strict=True):
         assert (one.dtype, one.tobytes()) == (two.dtype, two.tobytes())
 

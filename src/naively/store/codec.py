@@ -53,6 +53,7 @@ MAX_INLINE_VALUES = 32  # arrays up to this size are stored in the head
 MIN_SEPARATE_BYTES = 4096  # arrays of bytes from this size on are stored outside the body
 MAX_SMALL_WINDOW_BYTES = 4096  # bodies up to this size are deflated with a small window
 MIN_CHUNKED_BYTES, CHUNK_BYTES, SAMPLE_BYTES = 1 << 20, 1 << 17, 1 << 12  # bodies that are deflated chunk by chunk
+MAX_DEFLATED_SHARE = 7 / 8  # of a sample; a chunk that would not become smaller is stored
 STRATEGIES = (zlib.Z_HUFFMAN_ONLY, zlib.Z_DEFAULT_STRATEGY)
 ZLIB_HEADER = b"\x78\x01"  # RFC 1950: deflate with a window of 32 kB, fastest level
 COMPACT_JSON = json.JSONEncoder(ensure_ascii=False, check_circular=False, separators=(",", ":"))
@@ -213,7 +214,7 @@ def pack(head: Mapping[str, Any] | str, arrays: Sequence[Array]) -> bytes:
 
 
 def _deflate_in_chunks(body: bytes) -> bytes:
-    """Return a zlib stream of chunks, each with or without repetitions: a sample shows whether these make it smaller.
+    """Return a zlib stream of chunks, each deflated in the way that makes a sample of it smallest.
 
     Half of the bytes of a large statistic are low bytes of hashes and counts. To search them for repetitions takes most
     of the time, and finds none that are worth their codes.
@@ -222,15 +223,16 @@ def _deflate_in_chunks(body: bytes) -> bytes:
     for start in range(0, len(body), CHUNK_BYTES):
         chunk = body[start : start + CHUNK_BYTES]
         sample = chunk[len(chunk) // 2 :][:SAMPLE_BYTES]
-        strategy = min(STRATEGIES, key=lambda strategy: len(_deflate(sample, strategy, zlib.Z_FINISH)))
+        size, strategy = min((len(_deflate(sample, 1, strategy, zlib.Z_FINISH)), strategy) for strategy in STRATEGIES)
+        level = 1 if size < MAX_DEFLATED_SHARE * len(sample) else 0
         is_last = start + CHUNK_BYTES >= len(body)
-        parts.append(_deflate(chunk, strategy, zlib.Z_FINISH if is_last else zlib.Z_SYNC_FLUSH))
+        parts.append(_deflate(chunk, level, strategy, zlib.Z_FINISH if is_last else zlib.Z_SYNC_FLUSH))
     return b"".join([*parts, struct.pack(">I", zlib.adler32(body))])
 
 
-def _deflate(data: bytes, strategy: int, end: int) -> bytes:
+def _deflate(data: bytes, level: int, strategy: int, end: int) -> bytes:
     """Return data as blocks of deflate (RFC 1951), which do not refer to what stands before them."""
-    deflater = zlib.compressobj(1, zlib.DEFLATED, -zlib.MAX_WBITS, zlib.DEF_MEM_LEVEL, strategy)
+    deflater = zlib.compressobj(level, zlib.DEFLATED, -zlib.MAX_WBITS, zlib.DEF_MEM_LEVEL, strategy)
     return deflater.compress(data) + deflater.flush(end)
 
 
