@@ -4,6 +4,8 @@
 #include <bit>
 #include <charconv>
 #include <cmath>
+#include <cstring>
+#include <type_traits>
 
 namespace naively::support {
 namespace {
@@ -55,26 +57,6 @@ void write_list(std::string& out, std::int64_t n, Write write_item) {
   out += ']';
 }
 
-// Copies the numbers as int64; false if that would change one.
-bool to_integers(const ArrayView& array, std::vector<std::int64_t>& out) {
-  out.resize(static_cast<std::size_t>(array.size));
-  if (array.type == ElementType::kInt64) {
-    std::copy_n(as<std::int64_t>(array), array.size, out.begin());
-    return true;
-  }
-  if (array.type == ElementType::kInt32) {
-    std::copy_n(as<std::int32_t>(array), array.size, out.begin());
-    return true;
-  }
-  const double* x = as<double>(array);
-  for (std::int64_t i = 0; i < array.size; ++i) {
-    if (!(std::fabs(x[i]) <= kMaxExactInteger)) return false;  // nor NaN
-    out[i] = static_cast<std::int64_t>(x[i]);
-    if (static_cast<double>(out[i]) != x[i] || (x[i] == 0 && std::signbit(x[i]))) return false;
-  }
-  return true;
-}
-
 // Maps 0, −1, 1, −2, … to 0, 1, 2, 3, …: small numbers of either sign need few bytes.
 std::uint64_t sign_last(std::uint64_t x) { return (x << 1) ^ (0 - (x >> 63)); }
 
@@ -83,51 +65,98 @@ int width_of(std::uint64_t largest) {
   return bits <= 8 ? 1 : bits <= 16 ? 2 : bits <= 32 ? 4 : 8;
 }
 
-// Appends the lowest byte of every number, then the next byte of every number, and so on.
+constexpr std::int64_t kBlock = 1024;
+
+// Copies n numbers as int64, modulo 2^64; false if that would change one.
 template <class Number>
-void append_bytewise(std::string& out, std::int64_t n, int width, Number number) {
-  const std::size_t start = out.size();
-  out.resize(start + static_cast<std::size_t>(n) * width);
+bool copy_integers(const Number* from, std::int64_t n, std::uint64_t* out) {
+  bool are_exact = true;
   for (std::int64_t i = 0; i < n; ++i) {
-    const std::uint64_t x = number(i);
-    for (int k = 0; k < width; ++k) out[start + static_cast<std::size_t>(k) * n + i] = static_cast<char>(x >> (8 * k));
+    if constexpr (std::is_same_v<Number, double>) {
+      const bool is_small = std::fabs(from[i]) <= kMaxExactInteger;  // nor NaN
+      const auto integer = static_cast<std::int64_t>(is_small ? from[i] : 0.0);
+      are_exact &= std::bit_cast<std::uint64_t>(static_cast<double>(integer)) == std::bit_cast<std::uint64_t>(from[i]);
+      out[i] = static_cast<std::uint64_t>(integer);
+    } else {
+      out[i] = static_cast<std::uint64_t>(std::int64_t{from[i]});
+    }
   }
+  return are_exact;
 }
 
+bool copy_integers(const ArrayView& array, std::int64_t start, std::int64_t n, std::uint64_t* out) {
+  if (array.type == ElementType::kInt64) return copy_integers(as<std::int64_t>(array) + start, n, out);
+  if (array.type == ElementType::kInt32) return copy_integers(as<std::int32_t>(array) + start, n, out);
+  return copy_integers(as<double>(array) + start, n, out);
+}
+
+// Calls act(values, steps, start, n) for each block of integers: their codes, and those of their differences from the
+// number before, modulo 2^64. Returns false if a number is not an integer.
+template <class Act>
+bool for_codes(const ArrayView& array, Act&& act) {
+  std::uint64_t numbers[kBlock + 1] = {}, values[kBlock], steps[kBlock];  // the first is the one before the block
+  for (std::int64_t start = 0; start < array.size; start += kBlock) {
+    const std::int64_t n = std::min(kBlock, array.size - start);
+    if (!copy_integers(array, start, n, numbers + 1)) return false;
+    for (std::int64_t i = 0; i < n; ++i) values[i] = sign_last(numbers[i + 1]);
+    for (std::int64_t i = 0; i < n; ++i) steps[i] = sign_last(numbers[i + 1] - numbers[i]);
+    act(values, steps, start, n);
+    numbers[0] = numbers[n];
+  }
+  return true;
+}
+
+// Writes the lowest byte of every number, then the next byte of every number, and so on: here those of one block.
+void write_bytewise(const std::uint64_t* block, std::int64_t n, int width, std::int64_t array_size, char* out) {
+  for (int k = 0; k < width; ++k)
+    for (std::int64_t i = 0; i < n; ++i) out[k * array_size + i] = static_cast<char>(block[i] >> (8 * k));
+}
+
+enum class CodingKind { kBits, kApart, kValues, kSteps };
+constexpr const char* kCodingNames[] = {"bits", "apart", "whole", "steps"};
+
 struct Coding {
-  const char* name;
+  CodingKind kind;
   int width;
 };
 
-Coding append_numbers(std::string& out, const ArrayView& array, std::vector<std::int64_t>& numbers) {
-  const std::int64_t n = array.size;
-  if (!to_integers(array, numbers)) {
-    const double* x = as<double>(array);
-    append_bytewise(out, n, 8, [&](std::int64_t i) { return std::bit_cast<std::uint64_t>(x[i]); });
-    return {"bits", 8};
-  }
-  const auto value = [&](std::int64_t i) { return sign_last(static_cast<std::uint64_t>(numbers[i])); };
-  const auto step = [&](std::int64_t i) {  // from the number before, modulo 2^64
-    const auto before = i == 0 ? 0 : static_cast<std::uint64_t>(numbers[i - 1]);
-    return sign_last(static_cast<std::uint64_t>(numbers[i]) - before);
+// Chooses steps if they are narrower. One large step, as from the last token of a class to the first of the next, does
+// not make all others useless. Sums are taken as they are, which is faster to read: their steps are no smaller.
+Coding choose_coding(const ArrayView& array) {
+  std::uint64_t any_value = 0, any_step = 0;  // the bits that any number has
+  const bool are_integers = for_codes(array, [&](const auto* values, const auto* steps, std::int64_t, std::int64_t n) {
+    for (std::int64_t i = 0; i < n; ++i) any_value |= values[i], any_step |= steps[i];
+  });
+  if (!are_integers) return {CodingKind::kBits, 8};
+  const int value_width = width_of(any_value), step_width = width_of(any_step);
+  if (step_width != value_width || array.type == ElementType::kFloat64)
+    return step_width < value_width ? Coding{CodingKind::kSteps, step_width} : Coding{CodingKind::kValues, value_width};
+  std::uint64_t value_bits = 0, step_bits = 0;
+  for_codes(array, [&](const auto* values, const auto* steps, std::int64_t, std::int64_t n) {
+    for (std::int64_t i = 0; i < n; ++i)
+      value_bits += std::uint64_t(std::bit_width(values[i])), step_bits += std::uint64_t(std::bit_width(steps[i]));
+  });
+  return {2 * step_bits < value_bits ? CodingKind::kSteps : CodingKind::kValues, value_width};
+}
+
+void append_numbers(std::string& out, const ArrayView& array, const Coding& coding) {
+  const std::size_t start = out.size();
+  out.resize(start + static_cast<std::size_t>(array.size * coding.width));
+  const auto write_block = [&](const std::uint64_t* block, std::int64_t at, std::int64_t n) {
+    write_bytewise(block, n, coding.width, array.size, out.data() + start + at);
   };
-  std::uint64_t largest_value = 0, largest_step = 0, value_bits = 0, step_bits = 0;
-  for (std::int64_t i = 0; i < n; ++i) {
-    largest_value = std::max(largest_value, value(i));
-    largest_step = std::max(largest_step, step(i));
-    value_bits += static_cast<std::uint64_t>(std::bit_width(value(i)));
-    step_bits += static_cast<std::uint64_t>(std::bit_width(step(i)));
+  if (coding.kind == CodingKind::kBits) {
+    std::uint64_t block[kBlock];
+    for (std::int64_t at = 0; at < array.size; at += kBlock) {
+      const std::int64_t n = std::min(kBlock, array.size - at);
+      std::memcpy(block, as<double>(array) + at, 8 * static_cast<std::size_t>(n));
+      write_block(block, at, n);
+    }
+    return;
   }
-  const int value_width = width_of(largest_value), step_width = width_of(largest_step);
-  // One large step, as from the last token of a class to the first of the next, does not make all others useless. Sums
-  // are taken as they are, which is faster to read: their steps are no smaller.
-  const bool are_positions = array.type != ElementType::kFloat64;
-  if (step_width < value_width || (are_positions && step_width == value_width && 2 * step_bits < value_bits)) {
-    append_bytewise(out, n, step_width, step);
-    return {"steps", step_width};
-  }
-  append_bytewise(out, n, value_width, value);
-  return {"whole", value_width};
+  for_codes(array, [&](const auto* values, const auto* steps, std::int64_t at, std::int64_t n) {
+    write_block(coding.kind == CodingKind::kSteps ? steps : values, at, n);
+  });
 }
 
 }  // namespace
@@ -135,7 +164,6 @@ Coding append_numbers(std::string& out, const ArrayView& array, std::vector<std:
 PackedArrays pack(const std::vector<ArrayView>& arrays, std::int64_t max_inline, std::int64_t min_separate,
                   AppendShortest append_shortest) {
   PackedArrays out;
-  std::vector<std::int64_t> numbers;
   write_list(out.json, static_cast<std::int64_t>(arrays.size()), [&](std::int64_t a) {
     const ArrayView& array = arrays[a];
     const bool is_bytes = array.type == ElementType::kUint8 || array.type == ElementType::kBool;
@@ -146,13 +174,14 @@ PackedArrays pack(const std::vector<ArrayView>& arrays, std::int64_t max_inline,
     if (array.size <= max_inline) {
       write_list(out.json, array.size, [&](std::int64_t i) { write_value(out.json, array, i, append_shortest); });
     } else {
-      Coding coding{array.size >= min_separate ? "apart" : "bits", 1};
+      const bool is_separate = is_bytes && array.size >= min_separate;
+      const Coding coding =
+          is_bytes ? Coding{is_separate ? CodingKind::kApart : CodingKind::kBits, 1} : choose_coding(array);
       if (is_bytes)
-        (array.size >= min_separate ? out.separate : out.body)
-            .append(as<char>(array), static_cast<std::size_t>(array.size));
+        (is_separate ? out.separate : out.body).append(as<char>(array), static_cast<std::size_t>(array.size));
       else
-        coding = append_numbers(out.body, array, numbers);
-      out.json.append("\"").append(coding.name).append("\",");
+        append_numbers(out.body, array, coding);
+      out.json.append("\"").append(kCodingNames[static_cast<int>(coding.kind)]).append("\",");
       write(out.json, std::int64_t{coding.width});
     }
     out.json += ']';
