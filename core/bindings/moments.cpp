@@ -67,33 +67,61 @@ std::tuple<New<double, 2>, New<double, 2>> py_describe_moments(const InMoments& 
   return {to_numpy(std::move(mean), x.classes, x.columns), to_numpy(std::move(squares), x.classes, x.columns)};
 }
 
+// Pieces of columns with the mean and the variance of each column, (class, column).
+struct GaussianColumns {
+  std::vector<support::FloatTable> tables;
+  std::int64_t classes, columns;
+  const double *mean, *variance;
+
+  GaussianColumns(const Pieces& pieces, const Table& means, const Table& variances)
+      : classes(size_of(means)), columns(size_of(means, 1)) {
+    std::int64_t n_columns = 0;
+    for (const Numbers<2>& piece : pieces) {
+      tables.push_back(float_table(piece));
+      n_columns += tables.back().columns;
+    }
+    mean = checked(means, "mean", {classes, n_columns});
+    variance = checked(variances, "variance", {classes, n_columns});
+    for (std::size_t i = 0; i < means.size(); ++i)
+      require(variance[i] > 0 && std::isfinite(variance[i]) && std::isfinite(mean[i]),
+              "a variance is not positive and finite, or a mean not finite; smooth the estimate first");
+  }
+
+  GaussianTable from(std::int64_t column) const { return {mean + column, variance + column, classes, columns}; }
+};
+
 // Adds the columns piece by piece: how they are cut does not change a bit if each column is a piece of its own.
 std::tuple<std::int64_t, bool> py_score_gaussian(const Pieces& pieces, const Table& mean, const Table& variance,
                                                  const OutTable& out, int n_threads) {
-  const std::int64_t classes = size_of(mean), columns = size_of(mean, 1);
-  std::vector<support::FloatTable> tables;
-  std::int64_t n_columns = 0;
-  for (const Numbers<2>& piece : pieces) {
-    tables.push_back(float_table(piece));
-    checked(out, "out", {tables.back().rows, classes});
-    n_columns += tables.back().columns;
-  }
-  checked(mean, "mean", {classes, n_columns});
-  checked(variance, "variance", {classes, n_columns});
-  for (std::size_t i = 0; i < mean.size(); ++i)
-    require(variance.data()[i] > 0 && std::isfinite(variance.data()[i]) && std::isfinite(mean.data()[i]),
-            "a variance is not positive and finite, or a mean not finite; smooth the estimate first");
+  const GaussianColumns gaussian(pieces, mean, variance);
+  for (const support::FloatTable& table : gaussian.tables) checked(out, "out", {table.rows, gaussian.classes});
   return without_gil([&]() -> std::tuple<std::int64_t, bool> {
     bool missing = false;
     std::int64_t start = 0;
-    for (const support::FloatTable& table : tables) {
-      const GaussianTable parameters = {mean.data() + start, variance.data() + start, classes, columns};
-      const IrregularValues irregular = score_gaussian(table, parameters, out.data(), n_threads);
+    for (const support::FloatTable& table : gaussian.tables) {
+      const IrregularValues irregular = score_gaussian(table, gaussian.from(start), out.data(), n_threads);
       if (irregular.infinite >= 0) return {start + irregular.infinite, missing};
       missing |= irregular.missing;
       start += table.columns;
     }
     return {-1, missing};
+  });
+}
+
+// The same for each column alone: out is (column, row, class). Returns the first column with an infinity, or -1.
+std::int64_t py_score_gaussian_columns(const Pieces& pieces, const Table& mean, const Table& variance,
+                                       const Out<double, 3>& out, int n_threads) {
+  const GaussianColumns gaussian(pieces, mean, variance);
+  for (const support::FloatTable& table : gaussian.tables)
+    checked(out, "out", {gaussian.columns, table.rows, gaussian.classes});
+  return without_gil([&]() -> std::int64_t {
+    std::int64_t column = 0;
+    for (const support::FloatTable& table : gaussian.tables)
+      for (std::int64_t j = 0; j < table.columns; ++j, ++column) {
+        double* const scores = out.data() + column * table.rows * gaussian.classes;
+        if (score_gaussian(table.column(j), gaussian.from(column), scores, n_threads).infinite >= 0) return column;
+      }
+    return -1;
   });
 }
 
@@ -105,6 +133,8 @@ void bind_moments(nb::module_& m) {
   m.def("pool_moments", py_pool_moments, "moments"_a);
   m.def("describe_moments", py_describe_moments, "moments"_a);
   m.def("score_gaussian", py_score_gaussian, "pieces"_a, "mean"_a, "variance"_a, "out"_a.noconvert(), "n_threads"_a);
+  m.def("score_gaussian_columns", py_score_gaussian_columns, "pieces"_a, "mean"_a, "variance"_a, "out"_a.noconvert(),
+        "n_threads"_a);
 }
 
 }  // namespace naively::bindings

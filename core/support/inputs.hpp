@@ -85,6 +85,12 @@ struct FloatTable {
   std::ptrdiff_t rows, columns;
   std::ptrdiff_t row_stride, column_stride;  // in elements
   bool single;                               // float32
+
+  FloatTable column(std::ptrdiff_t j) const {
+    const void* const from = single ? static_cast<const void*>(static_cast<const float*>(data) + j * column_stride)
+                                    : static_cast<const double*>(data) + j * column_stride;
+    return {from, rows, 1, row_stride, column_stride, single};
+  }
 };
 
 // Calls f(pointer to element (0, 0)) with the element type of the table.

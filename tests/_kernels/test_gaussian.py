@@ -65,6 +65,12 @@ def test_pieces_are_added_in_their_order(data: st.DataObject) -> None:
     ]
     assert together.tobytes() == one_by_one.tobytes()
     assert missing == any(are_missing)
+    by_column = np.zeros((sum(widths), n_rows, n_classes))
+    assert moments.score_gaussian_columns(pieces, mean, variance, by_column) == -1
+    for j, column in enumerate(x for piece in pieces for x in piece.T):
+        alone = np.zeros((n_rows, n_classes))
+        moments.score_gaussian([column[:, None]], mean[:, j : j + 1].copy(), variance[:, j : j + 1].copy(), alone)
+        assert by_column[j].tobytes() == alone.tobytes()
 
 
 @pytest.mark.parametrize("dtype", [np.float64, np.float32])

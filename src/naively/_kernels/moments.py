@@ -79,3 +79,13 @@ def score_gaussian(
     [[-0.9189, -1.6121]]
     """
     return _core.score_gaussian(pieces, mean, variance, out, thread_count(n_jobs))
+
+
+def score_gaussian_columns(
+    pieces: Sequence[Array], mean: Floats, variance: Floats, out: Floats, n_jobs: int | None = None
+) -> int:
+    """Do `score_gaussian` for each column alone: `out` is (column, row, class).
+
+    Return −1, or the first column with an infinity; `out` is then of no use.
+    """
+    return _core.score_gaussian_columns(pieces, mean, variance, out, thread_count(n_jobs))

@@ -28,7 +28,7 @@ from functools import partial
 import numpy as np
 
 from naively._kernels.leave_one_out import GaussianSettings, MomentArrays, leave_gaussian_out
-from naively._kernels.moments import score_gaussian
+from naively._kernels.moments import score_gaussian, score_gaussian_columns
 from naively._kernels.types import Array, Bools, Floats, Index
 from naively.data.kinds import Kind
 from naively.data.views import RefusedEntryError, place_columns
@@ -116,32 +116,15 @@ class Gaussian(Family[Moments, GaussianParameters]):
 
     def score_columns(self, x: Numbers, parameters: GaussianParameters, out: Floats) -> None:
         """Add equation (4) of each column."""
-        for columns, piece in x.dense():
-            for i, j in enumerate(range(columns.start, columns.stop)):
-                one = slice(j, j + 1)
-                of_column = GaussianParameters(
-                    parameters.mean[:, one], parameters.variance[:, one], parameters.constant[one]
-                )
-                try:
-                    Gaussian.log_likelihood(self, Numbers((piece[:, i : i + 1],)), of_column, out[j])
-                except InfiniteValueError:
-                    raise InfiniteValueError(j) from None
+        for columns, numbers, mean, variance in _scored_pieces(x, parameters):
+            infinite = score_gaussian_columns(numbers, mean, variance, out[columns])
+            if infinite >= 0:
+                raise InfiniteValueError(columns.start + infinite)
 
     def log_likelihood(self, x: Numbers, parameters: GaussianParameters, out: Floats, length: Lengths = None) -> None:
         """Add equation (4), summed over the columns."""
-        constant, mean = parameters.constant, parameters.mean
-        has_constants = constant.any()
-        if has_constants:  # as if x were the constant
-            mean = np.where(constant, 0.0, mean)
-        for columns, pieces in x.dense_groups():
-            numbers = [piece if piece.dtype.char in "df" else piece.astype(np.float64) for piece in pieces]
-            if has_constants:
-                numbers = [
-                    np.where(constant[place] & np.isfinite(piece), 0.0, piece)
-                    for place, piece in place_columns(numbers, columns.start)
-                ]
-            of_columns = np.ascontiguousarray(mean[:, columns]), np.ascontiguousarray(parameters.variance[:, columns])
-            infinite, missing = score_gaussian(numbers, *of_columns, out)
+        for columns, numbers, mean, variance in _scored_pieces(x, parameters):
+            infinite, missing = score_gaussian(numbers, mean, variance, out)
             if infinite >= 0:
                 raise InfiniteValueError(columns.start + infinite)
             if missing and x.strict:
@@ -279,6 +262,23 @@ class Gaussian(Family[Moments, GaussianParameters]):
         """Draw from (1)."""
         mean, deviation = parameters.mean[label], np.sqrt(parameters.variance[label])
         return list(generator.normal(mean, deviation).T)
+
+
+def _scored_pieces(x: Numbers, parameters: GaussianParameters) -> Iterator[tuple[slice, list[Array], Floats, Floats]]:
+    """Yield columns with their place, means and variances; numbers of a constant column are as if the constant."""
+    constant, mean = parameters.constant, parameters.mean
+    has_constants = constant.any()
+    if has_constants:
+        mean = np.where(constant, 0.0, mean)
+    for columns, pieces in x.dense_groups():
+        numbers = [piece if piece.dtype.char in "df" else piece.astype(np.float64) for piece in pieces]
+        if has_constants:
+            numbers = [
+                np.where(constant[place] & np.isfinite(piece), 0.0, piece)
+                for place, piece in place_columns(numbers, columns.start)
+            ]
+        of_columns = np.ascontiguousarray(mean[:, columns]), np.ascontiguousarray(parameters.variance[:, columns])
+        yield columns, numbers, *of_columns
 
 
 def _counts_of_class(stats: Moments, parameters: GaussianParameters, c: int) -> list[Counts]:
