@@ -508,7 +508,8 @@ def without_row(family: Family[S, P], row: View, stats: S, leaving: Leaving) -> 
     plan = CountPlan(like=stats, only_to_add=True)
 
     def count(of_weight: float) -> S:
-        return family.count(row, leaving.label, np.array([of_weight]), stats.n_classes, plan)
+        weights = None if of_weight == 1 else np.array([of_weight])
+        return family.count(row, leaving.label, weights, stats.n_classes, plan)
 
     if rows == 0:  # one row of twice the weight leaves and one comes back: the number of rows stays
         return stats + count(weight) - count(2 * weight)
@@ -521,10 +522,12 @@ def terms_by_column(family: Family[S, P], row: RowView, parameters: P, pair: Pai
     """Return one term per column (one for all columns of a joint family), from `log_likelihood`."""
     single = family.joint or family.own_block
     n_terms = 1 if single else len(row.names)
-    scores = np.zeros((n_terms, len(row.classes)))
-    score_each_column(family, row.x, parameters, scores)
+    scores = row.scores
+    if scores is None:
+        scores = np.zeros((n_terms, len(row.classes)))
+        score_each_column(family, row.x, parameters, scores)
     terms = []
-    for j, (value, of_classes) in enumerate(zip(row.values()[:n_terms], scores.tolist(), strict=True)):
+    for j, (value, of_classes) in enumerate(zip(row.values[:n_terms], scores.tolist(), strict=True)):
         name = row.names[j] if n_terms == len(row.names) else ", ".join(row.names[:3])
         if value is None and n_terms == len(row.names):
             terms.append(Term.missing(name))

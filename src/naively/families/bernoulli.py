@@ -40,7 +40,7 @@ from naively.data.table import Table
 from naively.data.views import Numbers
 from naively.errors import InputError
 from naively.families import evidence
-from naively.families.base import ALL_KINDS, Labels, Leaving, times
+from naively.families.base import ALL_KINDS, Estimate, Labels, Leaving, times
 from naively.families.evidence import Alternative, Grid, Pair, RowView, Term, ValueTables, WordTable
 from naively.families.learnt import Learnt
 from naively.families.leave_one_out.columns import dense_numbers, leave_values_out
@@ -97,11 +97,10 @@ class Bernoulli(TokenFamily):
 
     def score_columns(self, x: Numbers, parameters: TokenParameters, out: Floats) -> None:
         """Add equation (3) of each column."""
+        zero, one = (parameters.form.log_presence(EVERY, is_present)[:, None] for is_present in (False, True))
         for columns, piece in x.dense():
-            tokens = np.arange(columns.start, columns.stop)
-            zero, one = (parameters.form.log_presence(tokens, is_present)[:, None] for is_present in (False, True))
             values = piece.T[:, :, None]
-            out[columns] += np.where(values != values, 0.0, np.where(values != 0, one, zero))
+            out[columns] += np.where(values != values, 0.0, np.where(values != 0, one[columns], zero[columns]))
 
     def leave_one_out(
         self, x: Numbers, stats: TokenCounts, classes: Labels, structure: None, leaving: Leaving, out: Floats
@@ -133,10 +132,10 @@ class Bernoulli(TokenFamily):
 
     def terms(self, row: RowView, stats: TokenCounts, parameters: TokenParameters, pair: Pair) -> list[Term]:
         """Return one term per column; in a wide block all zeros are one term, which includes the weights of columns."""
+        if row.tables:
+            return self._terms_of_tables(row, pair)
         columns, numbers = row.nonzero()
         is_missing = np.isnan(numbers)
-        if row.tables:
-            return self._terms_of_tables(row, pair, columns, is_missing)
         terms = [Term.missing(row.names[j]) for j in columns[is_missing].tolist()]
         terms += self._column_terms(row, stats, parameters, pair, columns[~is_missing], is_one=True)
         zeros = np.setdiff1d(np.arange(stats.n_tokens), columns)
@@ -164,14 +163,16 @@ class Bernoulli(TokenFamily):
         is_unknown = parameters.form.is_unknown(columns).tolist()
         return [Term.unseen(*labels[i]) if unknown else terms[i] for i, unknown in enumerate(is_unknown)]
 
-    def _terms_of_tables(self, row: RowView, pair: Pair, columns: Index, is_missing: Bools) -> list[Term]:
-        """Return the terms of a narrow block, given the columns that are not 0: missing values first, then ones."""
-        zeros = np.setdiff1d(np.arange(len(row.names)), columns)
-        values = [(j, 1) for j in columns[~is_missing].tolist()] + [(j, 0) for j in zeros.tolist()]
-        return [Term.missing(row.names[j]) for j in columns[is_missing].tolist()] + [
-            row.tables[j].term((row.names[j], *self._format(value == 1, row.kind(j))), value, pair)
-            for j, value in values
-        ]
+    def _terms_of_tables(self, row: RowView, pair: Pair) -> list[Term]:
+        """Return the terms of a narrow block: missing values first, then ones."""
+        missing, zeros, ones = list[Term](), list[Term](), list[Term]()
+        for j, (name, x, table) in enumerate(zip(row.names, row.numbers, row.tables, strict=True)):
+            if x != x:
+                missing.append(Term.missing(name))
+            else:
+                label = (name, *self._format(x != 0, row.kind(j)))
+                (ones if x else zeros).append(table.term(label, int(x != 0), pair))
+        return missing + ones + zeros
 
     def value_tables(self, stats: TokenCounts, parameters: TokenParameters, classes: Labels) -> list[ValueTables]:
         """Return 0 and 1 of each column of a narrow block; none if a class has no value in a column."""
@@ -188,6 +189,26 @@ class Bernoulli(TokenFamily):
             arrays = cells.weight[pair], cells.rows[pair], cells.alpha[pair]
             tables.append(ValueTables(*arrays, log_probability[j], always))
         return tables
+
+    def estimate_without(self, x: Numbers, counted: Estimate, c: int, classes: Labels, structure: None) -> Estimate:
+        """Estimate without one counted row of class c, from the tables of a narrow block."""
+        tables, missing = list(counted.tables), counted.statistic.missing
+        for j, number in enumerate(dense_numbers(x)[0].tolist() if tables else ()):
+            if number == number:
+                table = tables[j].without(int(number != 0), c)
+                is_counted = table is not None and table.totals[c] > 0  # else the class takes the counts of all
+            else:
+                table = tables[j]
+                is_counted = values_in_class(missing, c, np.array([j]), missing.rows)[0] > 0
+            if table is None or not is_counted:
+                return super().estimate_without(x, counted, c, classes, structure)
+            tables[j] = table
+        scores = np.array([table.log_probability for table in tables])
+        if not (tables and np.isfinite(scores).all()):
+            return super().estimate_without(x, counted, c, classes, structure)
+        zero, one, known = scores[:, 0], scores[:, 1], np.ones(len(scores), np.bool_)
+        form = LogLinear(dense_form(one - zero, known, zero.sum(axis=0)), None, LogLinear(dense_form(-zero, known)))
+        return Estimate(counted.statistic, TokenParameters(form, counted.parameters.mean_length), tables)
 
     def learnt(
         self,

@@ -205,7 +205,7 @@ class Binned(Family[Histogram, BinnedParameters]):
 
     def terms(self, row: RowView, stats: Histogram, parameters: BinnedParameters, pair: Pair) -> list[Term]:
         """Return one term per column, with the bin as an interval and the weight of each class in it."""
-        return [self._term(row, parameters, pair, j, x) for j, x in enumerate(row.numbers().tolist())]
+        return [self._term(row, parameters, pair, j, x) for j, x in enumerate(row.numbers)]
 
     def _term(self, row: RowView, parameters: BinnedParameters, pair: Pair, j: int, x: float) -> Term:
         name, kind, table = row.names[j], row.kind(j), row.tables[j]

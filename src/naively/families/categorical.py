@@ -301,9 +301,11 @@ class Categorical(Family[ValueCounts, CategoricalParameters]):
 
     def score_columns(self, x: Codes, parameters: CategoricalParameters, out: Floats) -> None:
         """Add equation (3) of each column."""
+        sizes, table = parameters.tables_of(x.values, 0)
+        starts = list(accumulate(sizes.tolist(), initial=0))
         for columns, codes in x.placed():
             for i, j in enumerate(range(columns.start, columns.stop)):
-                score_codes((codes[:, i : i + 1],), *parameters.tables_of((x.values[j],), j), out[j])
+                score_codes((codes[:, i : i + 1],), sizes[j : j + 1], table[starts[j] : starts[j + 1]], out[j])
 
     def weighted(self, parameters: CategoricalParameters, weight: Floats) -> CategoricalParameters | None:
         """Return the same values, with log θ of each column times its weight."""
@@ -417,7 +419,7 @@ class Categorical(Family[ValueCounts, CategoricalParameters]):
     def terms(self, row: RowView, stats: ValueCounts, parameters: CategoricalParameters, pair: Pair) -> list[Term]:
         """Return one term per column, with the weight of the rows of each class that have the value."""
         terms = []
-        for j, (name, value, table) in enumerate(zip(row.names, row.values(), row.tables, strict=True)):
+        for j, (name, value, table) in enumerate(zip(row.names, row.values, row.tables, strict=True)):
             if value is None:
                 terms.append(Term.missing(name))
                 continue
@@ -476,7 +478,7 @@ class Categorical(Family[ValueCounts, CategoricalParameters]):
 
     def alternatives(self, row: RowView, parameters: CategoricalParameters, rival: int) -> Iterator[Alternative]:
         """Yield the row with each other value of each column."""
-        for name, value, values in zip(row.names, row.values(), parameters.values, strict=True):
+        for name, value, values in zip(row.names, row.values, parameters.values, strict=True):
             if value is not None:
                 for other in [v for v in values if v != value][:MAX_ALTERNATIVES]:
                     yield Alternative(name, value, other, other)

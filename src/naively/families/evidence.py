@@ -110,7 +110,8 @@ class RowView:
 
     `weight` is the weight of each column under a tuning, for terms that add up several columns; None is 1. `cache`
     holds what a family computes once for the block of a model; it depends neither on the row nor on the two classes.
-    `tables` are those of `Family.value_tables`.
+    `tables` are those of `Family.value_tables`. `scores` is the evidence of each column, (column, class), or of all
+    columns of a joint family; None if it is not computed yet.
     """
 
     x: Numbers | Codes | Texts
@@ -120,6 +121,7 @@ class RowView:
     weight: Floats | None = None
     cache: dict[Hashable, object] = field(default_factory=dict)
     tables: Sequence[ValueTables] = ()
+    scores: Floats | None = None
 
     def kind(self, column: int) -> Kind:
         """Return the kind of a column."""
@@ -132,11 +134,11 @@ class RowView:
             value = self.cache[key] = compute()
         return cast("T", value)
 
-    def numbers(self) -> Floats:
-        """Return the numbers of the row; NaN where one is missing."""
+    @cached_property
+    def numbers(self) -> list[float]:
+        """The numbers of the row; NaN where one is missing."""
         assert isinstance(self.x, Numbers)
-        pieces = [piece[0].astype(np.float64) for _, piece in self.x.dense()]
-        return np.concatenate(pieces) if pieces else np.zeros(0)
+        return [float(x) for _, piece in self.x.dense() for x in piece[0].tolist()]
 
     def nonzero(self) -> tuple[Index, Floats]:
         """Return the columns whose number is not zero, and their numbers; a missing number is NaN."""
@@ -144,10 +146,11 @@ class RowView:
         _, columns, numbers = nonzero_entries(self.x)
         return columns, numbers
 
+    @cached_property
     def values(self) -> list[CellValue]:
-        """Return the value of each column: a number, a coded value or a text; None where it is missing."""
+        """The value of each column: a number, a coded value or a text; None where it is missing."""
         if isinstance(self.x, Numbers):
-            return [None if x != x else x for x in self.numbers().tolist()]
+            return [None if x != x else x for x in self.numbers]
         if isinstance(self.x, Texts):
             return [Texts.as_strings(texts)[0] for texts in self.x.columns]
         return coded_values(self.x)
@@ -248,8 +251,8 @@ def other_numbers_of(row: RowView, column: int, number: float, others: Iterable[
 
 def number_alternatives(row: RowView, other_numbers: Callable[[int, float], Iterable[float]]) -> Iterator[Alternative]:
     """Yield other numbers for each finite number of a row; a boolean has one other value."""
-    for j, x in enumerate(row.numbers().tolist()):
-        if not abs(x) < np.inf:
+    for j, x in enumerate(row.numbers):
+        if not abs(x) < math.inf:
             continue
         is_boolean = row.kind(j) == "boolean"
         others = [1.0 - x] if is_boolean and x in (0.0, 1.0) else [] if is_boolean else other_numbers(j, x)

@@ -13,7 +13,7 @@ A token whose base is NaN is unknown: it adds nothing to any class.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 from itertools import pairwise
 from typing import Any
@@ -83,6 +83,21 @@ class LinearForm:
         """Return base_k + value_kc + constant_c of tokens, (token, class); NaN for unknown ones."""
         return np.asarray(self.weights(tokens) + self.constant)
 
+    def changed(self, tokens: Index, c: int, values: Floats, unknown: Index) -> LinearForm:
+        """Return the form with other values of tokens in class c, which has cells of them; some become unknown."""
+        base = self.base
+        if len(unknown):
+            base = base.copy()
+            base[unknown] = np.nan
+        if self.table is not None:
+            table = self.table.copy()
+            table[tokens, c], table[unknown] = base[tokens] + values, np.nan
+            return replace(self, base=base, table=table)
+        token_value, ends = self.token_value.copy(), self.token_start[tokens[:, None] + (0, 1)].tolist()
+        cells = [start + int(np.searchsorted(self.token_class[start:stop], c)) for start, stop in ends]
+        token_value[cells] = values
+        return replace(self, base=base, token_value=token_value)
+
 
 def dense_form(table: Floats, known: Bools, offset: Floats | None = None) -> LinearForm:
     """Return the form of a (token, class) table."""
@@ -140,7 +155,7 @@ class LogLinear:
             score = np.where(self.forbidden.at(tokens) > 0.5, -np.inf, score)
         return np.where(self.is_unknown(tokens)[:, None], 0.0, score)
 
-    def log_presence(self, tokens: Index, is_present: bool) -> Floats:
+    def log_presence(self, tokens: Index | slice, is_present: bool) -> Floats:
         """Return log θ of tokens that are present, or log(1 − θ) of absent ones, (token, class), if absence counts."""
         assert self.absent is not None
         score = -self.absent.score.at(tokens)

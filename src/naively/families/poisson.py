@@ -94,7 +94,7 @@ class RateFamily(Family[Sums, Floats]):
 
     def terms(self, row: RowView, stats: Sums, parameters: Floats, pair: Pair) -> list[Term]:
         """Return one term per column, with rows and mean of each class, and intervals by (4)."""
-        x, variance = row.numbers(), np.zeros(len(row.names))
+        x, variance = np.array(row.numbers), np.zeros(len(row.names))
         counts: list[list[Counts]] = []
         for c in pair:
             n = np.where(stats.weight[c] > 0, stats.weight[c], stats.weight.sum(axis=0))

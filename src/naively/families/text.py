@@ -44,6 +44,7 @@ from naively.data.views import Texts
 from naively.errors import InputError
 from naively.families import evidence
 from naively.families.base import (
+    Estimate,
     EventModel,
     Family,
     Labels,
@@ -57,13 +58,13 @@ from naively.families.complement import complement_form
 from naively.families.evidence import Alternative, Pair, Pieces, RowView, Term, WordShares, WordTable
 from naively.families.learnt import Learnt
 from naively.families.leave_one_out.tokens import TokenRows, WordScorer, check_counted, token_cells
-from naively.families.linear_form import LinearForm
+from naively.families.linear_form import LinearForm, LogLinear
 from naively.families.multinomial import multinomial_form
 from naively.families.tokens import TokenParameters, WordFamily, linear_part
 from naively.priors import alpha_of
 from naively.statistics.arrays import require
 from naively.statistics.base import PLAN, CountPlan
-from naively.statistics.cells import sum_by_class
+from naively.statistics.cells import cells_of_slots, sum_by_class
 from naively.statistics.word_counts import WordCounts
 
 WORD = re.compile(r"\w+(?:['’]\w+)*")  # what is shown as one word; docs/words.md defines what is counted
@@ -73,9 +74,17 @@ ActiveWords = Bools | Codes32  # by number, whether it is active; or the hashes 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class TextParameters(TokenParameters):
-    """The log-linear form over the word numbers, the mean length of a text per class, and the words."""
+    """The log-linear form over the word numbers, the mean length of a text per class, the words, and their counts.
+
+    `cells` are those of the active words, or at least of the words of the row to be explained. `totals` is what the
+    words of each class are counted of, `n_words` how many are active, and `total_alpha` the sum of their pseudo-counts.
+    """
 
     counts: WordCounts
+    cells: Cells
+    totals: Floats
+    n_words: int
+    total_alpha: Floats
 
 
 @dataclass(frozen=True)
@@ -191,8 +200,10 @@ class Text(WordFamily[WordCounts, TextParameters]):
         """Estimate equations (1) to (4) over the active words."""
         stats = self._numbered(stats)
         cells, known = self.active_words(stats, structure)
+        occurrences = sum_by_class(cells, cells.sums[0])
         if self.model == "bernoulli":
             form = bernoulli_form(cells, Cells.empty(stats.n_classes, 1), stats.seen, known, self.alpha, self.alpha)
+            totals, total_alpha = stats.seen.weight, 2 * self.alpha
         else:
             counted = cells._replace(sums=cells.sums[1:]) if self.binary else cells
             alpha = self.pseudo_counts(stats, classes)
@@ -200,8 +211,58 @@ class Text(WordFamily[WordCounts, TextParameters]):
                 form = complement_form(counted, alpha, known, known)
             else:
                 form = multinomial_form(counted, alpha, known, known)
-        texts = np.maximum(stats.seen.weight, 1e-300)
-        return TextParameters(form, sum_by_class(cells, cells.sums[0]) / texts, stats)
+            totals = sum_by_class(counted, counted.sums[0]) if self.binary else occurrences
+            total_alpha = alpha[known].sum(axis=0)
+        mean_length, n_words = occurrences / np.maximum(stats.seen.weight, 1e-300), int(np.count_nonzero(known))
+        return TextParameters(form, mean_length, stats, cells, totals, n_words, np.atleast_1d(total_alpha))
+
+    def estimate_without(
+        self, x: Texts, counted: Estimate, c: int, classes: Labels, structure: ActiveWords | None
+    ) -> Estimate:
+        """Estimate without one counted text of class c, from the cells of its words."""
+        (texts,) = x.columns
+        if Texts.missing(texts)[0]:
+            return counted
+        rest = None if self.word_alpha is None else self._without_words(texts, counted.parameters, c)
+        if rest is None:
+            return super().estimate_without(x, counted, c, classes, structure)
+        return Estimate(counted.statistic, rest)
+
+    def _without_words(
+        self, texts: Sequence[str | None] | Strings, parameters: TextParameters, c: int
+    ) -> TextParameters | None:
+        """Return equation (1) or (2), with one pseudo-count for all words, without a text of class c and weight 1.
+
+        None if other texts have other weights, if a class has no words, or if the text was not counted.
+        """
+        stats, form, alpha = parameters.counts, parameters.form.score, float(self.alpha)
+        if not ((stats.seen.weight == stats.seen.rows).all() and stats.seen.rows[c]):
+            return None
+        rows = self._token_rows(texts, stats)
+        order = np.argsort(rows.token)
+        numbers, occurrences = rows.token[order].astype(np.intp), rows.counts[order]
+        is_known = numbers < len(form.base)
+        is_known[is_known] = ~parameters.form.is_unknown(numbers[is_known])
+        numbers, occurrences = numbers[is_known], occurrences[is_known]
+        words = cells_of_slots(parameters.cells, numbers)
+        own = slice(int(words.indptr[c]), int(words.indptr[c + 1]))
+        if own.stop - own.start < len(numbers):
+            return None
+        words.rows[own] -= 1
+        words.sums[:, own] -= np.stack([occurrences, np.ones(len(numbers))])
+        is_gone = words.rows[own] == 0
+        if (words.rows[own] < 0).any() or (words.sums[:, own] < 0).any() or words.sums[:, own][:, is_gone].any():
+            return None
+        totals, channel = parameters.totals.copy(), 1 if self.counts_presence else 0
+        totals[c] -= len(numbers) if self.counts_presence else occurrences.sum()
+        if not (totals > 0).all():
+            return None
+        n_rows = np.bincount(np.searchsorted(numbers, words.index), words.rows, len(numbers))
+        values, unknown = np.log1p(words.sums[channel, own] / alpha), numbers[n_rows == 0]
+        n_words = parameters.n_words - len(unknown)
+        total_alpha = np.array([alpha * n_words])
+        score = replace(form.changed(numbers, c, values, unknown), constant=-np.log(totals + total_alpha))
+        return TextParameters(LogLinear(score), parameters.mean_length, stats, words, totals, n_words, total_alpha)
 
     def structure(self, stats: WordCounts) -> ActiveWords | None:
         """Return which words are active; None without cut-offs."""
@@ -374,37 +435,28 @@ class Text(WordFamily[WordCounts, TextParameters]):
 
     def terms(self, row: RowView, stats: WordCounts, parameters: TextParameters, pair: Pair) -> list[Term]:
         """Return one term per word of the text; one for all words that are not in it, if absence counts."""
-        column, (text,), form = row.names[0], row.values(), parameters.form
+        column, (text,), form = row.names[0], row.values, parameters.form
         if text is None:
             return [Term.missing(column)]
-        stats = parameters.counts
-        cells, is_active = row.cached("active words", lambda: self.active_words(stats))
-        is_bernoulli, channel = self.model == "bernoulli", 1 if self.counts_presence else 0
-        totals = (
-            stats.seen.weight
-            if is_bernoulli
-            else row.cached("totals", lambda: sum_by_class(cells, cells.sums[channel]))
-        )
+        stats, is_bernoulli = parameters.counts, self.model == "bernoulli"
         occurrences = Counter(self._tokenise(text))
         numbers = _find_words(list(occurrences), stats)
         is_known = (numbers >= 0) & (numbers < len(form.score.base))
         is_known[is_known] = ~form.is_unknown(numbers[is_known])
         numbers = numbers[is_known]
         alpha = row.cached("alpha", lambda: self.pseudo_counts(stats, row.classes))
-        by_class = alpha if alpha.ndim == 2 else alpha[:, None]
-        total_alpha = row.cached(
-            "total alpha", lambda: np.array([2 * self.alpha]) if is_bernoulli else by_class[is_active].sum(axis=0)
-        )
+        by_class, total_alpha = alpha if alpha.ndim == 2 else alpha[:, None], parameters.total_alpha
         if by_class.shape[1] > 1:
             by_class, total_alpha = by_class[:, list(pair)], total_alpha[list(pair)]
         labels = [(column, word, word) for word in occurrences]
         known = [label for label, k in zip(labels, is_known.tolist(), strict=True) if k]
         counts = np.array(list(occurrences.values()), dtype=np.float64)
         words = known, numbers, counts[is_known]
-        terms = self.word_terms(*words, form, cells, totals, pair, by_class[numbers], total_alpha)
+        counted = form, parameters.cells, parameters.totals
+        terms = self.word_terms(*words, *counted, pair, by_class[numbers], total_alpha)
         terms += [Term.unseen(*labels[i], float(counts[i])) for i in np.flatnonzero(~is_known).tolist()]
         if is_bernoulli:
-            shown = f"{int(is_active.sum()) - len(known):,} words that are not in the text"
+            shown = f"{parameters.n_words - len(known):,} words that are not in the text"
             scores = evidence.pair_of(form.log_absence_except(numbers)[list(pair)])
             terms.append(Term(column, None, shown, scores, count=0.0, note="together"))
         return terms
@@ -458,7 +510,7 @@ class Text(WordFamily[WordCounts, TextParameters]):
 
     def pieces(self, row: RowView, terms: Sequence[Term], log_odds: Mapping[Any, float]) -> Pieces | None:
         """Return the text in pieces, each word with the log-odds of one occurrence, and its share of n-grams."""
-        (text,) = row.values()
+        (text,) = row.values
         if text is None:
             return None
         counts = {term.value: 1.0 if self.counts_presence else max(term.count, 1.0) for term in terms}
@@ -485,7 +537,7 @@ class Text(WordFamily[WordCounts, TextParameters]):
 
     def alternatives(self, row: RowView, parameters: TextParameters, rival: int) -> Iterator[Alternative]:
         """Yield the text without each of its words."""
-        text = row.values()[0] or ""
+        text = row.values[0] or ""
         words = dict.fromkeys(word.group().casefold() for word in WORD.finditer(text))
         for word in list(words)[:MAX_WORDS]:
             yield Alternative(row.names[0], word, None, text, word)

@@ -71,6 +71,15 @@ def values_in_class(cells: Cells, c: int, slots: Index, values: NDArray[np.numbe
     return np.where(position >= 0, values[position], 0.0) if len(values) else np.zeros(len(slots))
 
 
+def cells_of_slots(cells: Cells, slots: Index) -> Cells:
+    """Return the cells of some slots, which ascend."""
+    positions = [_find_slots(cells, c, slots) for c in range(len(cells.indptr) - 1)]
+    positions = [of_class[of_class >= 0] for of_class in positions]
+    indptr = np.concatenate([[0], np.cumsum(list(map(len, positions)))]).astype(np.int64)
+    chosen = np.concatenate(positions)
+    return Cells(indptr, cells.index[chosen], cells.sums[:, chosen], cells.rows[chosen])
+
+
 def _find_slots(cells: Cells, c: int, slots: Index | Codes32) -> Index:
     """Return the position of the cell of each slot in one class, −1 where there is none."""
     start, stop = int(cells.indptr[c]), int(cells.indptr[c + 1])
