@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Self
@@ -124,6 +124,10 @@ class Table(ABC):
         require_columns(names, self.names)
         raise InputError("an array has its columns in one order only: give a table with names of columns.")
 
+    def narrowed(self, names: Container[str]) -> Table:
+        """Return the table without columns that are not among these, if it is made of single columns."""
+        return self
+
     def without_column(self, name: str) -> Table:
         """Return the table without a column; an array has no columns of its own name."""
         raise InputError(f"an array has no column {name!r}: give a table with names of columns.")
@@ -240,6 +244,10 @@ class ColumnTable(Table):
         require_columns(names, self.names)
         position = positions_of(self.names)
         return ColumnTable(names, self.n_rows, tuple(self.columns[position[name]] for name in names))
+
+    def narrowed(self, names: Container[str]) -> ColumnTable:
+        """Return the table with these columns only."""
+        return self.select(tuple(name for name in self.names if name in names))
 
     def without_column(self, name: str) -> ColumnTable:
         """Return the table without a column."""

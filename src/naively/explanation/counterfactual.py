@@ -11,30 +11,26 @@ alone, and the score of a row with several changes is a sum. Texts and blocks of
 
 from __future__ import annotations
 
-import warnings
-from collections.abc import Sequence
+from collections.abc import Container, Sequence
 from dataclasses import dataclass
 from itertools import chain
-from typing import Any
 
 import numpy as np
 
-from naively._kernels.posterior import normalise
+from naively._kernels.posterior import normalise, repeat_row
 from naively._kernels.types import Floats, Index
 from naively.data.labelled import Label
 from naively.data.names import positions_of
 from naively.data.plain import CellValue, as_plain
-from naively.data.table import Table
 from naively.data.views import Codes, Numbers
-from naively.errors import ImpossibleRowsWarning
+from naively.explanation.blocks import ExplainedBlock, RowsOfModel, WeighedBlock, explained_blocks
 from naively.families.base import times
 from naively.families.evidence import Alternative
 from naively.families.text import without_words
-from naively.model.contributions import evidence_of_block
-from naively.model.count import View
+from naively.model.count import views_of
 from naively.model.decide import log_sum_exp
 from naively.model.model import Model
-from naively.schema.schema import Block
+from naively.schema.schema import Block, Schema
 
 MAX_CHANGES = 100
 MAX_RIVALS = 4  # classes that the prediction may change to, the most probable ones
@@ -71,24 +67,13 @@ class Counterfactual:
     to_dict = as_plain
 
 
-def find_counterfactuals(
-    model: Model,
-    table: Table,
-    positions: range,
-    views: Sequence[View],
-    log_posterior: Floats,
-    candidates: Sequence[Sequence[Plan]],
-) -> list[Counterfactual | None]:
+def find_counterfactuals(rows: RowsOfModel, candidates: Sequence[Sequence[Plan]]) -> list[Counterfactual | None]:
     """Find the fewest changes of each row that change its prediction.
 
     Parameters
     ----------
-    model
-        The model.
-    table, positions
-        A table, and the positions of the rows to explain.
-    views, log_posterior
-        The columns of these rows by block, and their log posteriors before the floor.
+    rows
+        The rows and their model.
     candidates
         The changes to try: for each of these rows, those of the columns of each block.
 
@@ -97,63 +82,53 @@ def find_counterfactuals(
     list
         None for a row that no combination of at most 100 changes is enough for.
     """
-    are_additive = _are_additive(model, table)
-    is_sum = [
-        any(plans) and all(additive or not plan for additive, plan in zip(are_additive, plans, strict=True))
-        for plans in candidates
-    ]
-    sums = _Sums.of(model, views, [plans if i else () for i, plans in zip(is_sum, candidates, strict=True)])
+    search = _Search.of(rows, candidates)
     results: list[Counterfactual | None] = []
     for i, plans in enumerate(candidates):
+        is_sum = all(changes is not None or not plan for changes, plan in zip(search.changes, plans, strict=True))
         if not any(plans):
             results.append(None)
-        elif is_sum[i] and np.isfinite(sums.score[i]).all():
+        elif is_sum and np.isfinite(rows.scores[i]).all():
             with np.errstate(invalid="ignore"):  # a change may be impossible in both classes
-                results.append(sums.search(i, plans))
+                results.append(search.by_sums(i, plans))
         else:
-            plan = list(chain.from_iterable(plans))
-            results.append(_search_by_scoring(model, table, positions[i], log_posterior[i], plan))
+            results.append(search.by_scoring(i, list(chain.from_iterable(plans))))
     return results
 
 
-def _are_additive(model: Model, table: Table) -> list[bool]:
+def _are_additive(rows: RowsOfModel) -> list[bool]:
     """Return for each block whether the evidence of its columns is independent of others, and all can be changed."""
-    is_sum = table.can_change_any_cell and model.weighted_blocks.tables is None
-    blocks = model.chosen.schema.blocks
-    return [is_sum and not (block.family.joint or block.family.own_block) for block in blocks]
+    is_sum = rows.table.can_change_any_cell and rows.tables is None
+    return [is_sum and not block.weighed.is_single for block in rows.blocks]
 
 
 @dataclass(frozen=True, eq=False)
-class _Sums:
-    """The evidence of the columns of rows, and of changed columns, by block: the score of a changed row is a sum."""
+class _Search:
+    """Rows, and the evidence of changed columns of each block; None where changed rows are scored as a whole."""
 
-    model: Model
-    evidence: list[Floats]  # of each block, (column, row, class)
-    score: Floats  # (row, class)
-    changes: list[_Changes]  # of each block
+    rows: RowsOfModel
+    changes: list[_Changes | None]
 
     @classmethod
-    def of(cls, model: Model, views: Sequence[View], candidates: Sequence[Sequence[Plan]]) -> _Sums:
-        """Score the rows, and each distinct change of the rows once; rows without candidates may not be sums."""
-        blocks = list(zip(model.chosen.schema.blocks, model.parameters, views, strict=True))
-        evidence = [evidence_of_block(model, *block, len(candidates)) for block in blocks]
-        start = model.log_prior + model.weighted_blocks.offset
-        score = np.add.reduce([part.sum(axis=0) for part in evidence], initial=0) + start
+    def of(cls, rows: RowsOfModel, candidates: Sequence[Sequence[Plan]]) -> _Search:
+        """Score each distinct change of the rows once."""
         changes = [
-            _Changes.of(model, block, parameters, [plans[b] for plans in candidates if plans])
-            for b, (block, parameters, _) in enumerate(blocks)
+            _Changes.of(block.weighed, [plans[b] for plans in candidates]) if is_additive else None
+            for b, (block, is_additive) in enumerate(zip(rows.blocks, _are_additive(rows), strict=True))
         ]
-        return cls(model, evidence, score, changes)
+        return cls(rows, changes)
 
     def _difference(self, row: int, b: int, plan: Plan) -> Floats:
         """Return by how much each change of columns of a block changes the score of a row, (change, class)."""
         changes = self.changes[b]
+        assert changes is not None
         positions = [changes.position[change.column, change.value] for change in plan]
-        return np.asarray(changes.scores[positions] - self.evidence[b][changes.columns[positions], row])
+        evidence = self.rows.blocks[b].evidence
+        return np.asarray(changes.scores[positions] - evidence[changes.columns[positions], row])
 
-    def search(self, row: int, plans: Sequence[Plan]) -> Counterfactual | None:
+    def by_sums(self, row: int, plans: Sequence[Plan]) -> Counterfactual | None:
         """Make the best changes of all columns together, the most effective first, until another class leads."""
-        score, candidates = self.score[row], list(chain.from_iterable(plans))
+        score, candidates = self.rows.scores[row], list(chain.from_iterable(plans))
         difference = np.concatenate([self._difference(row, b, plan) for b, plan in enumerate(plans) if plan])
         order = np.argsort(-score, kind="stable")
         answer = int(order[0])
@@ -182,7 +157,52 @@ class _Sums:
         if best is None:
             return None
         changes = tuple(Change(candidates[i].column, candidates[i].before, candidates[i].after) for i in best[2])
-        return _counterfactual(self.model, changes, best[3])
+        return _counterfactual(self.rows.model, changes, best[3])
+
+    def by_scoring(self, row: int, candidates: Plan) -> Counterfactual | None:
+        """Make the best changes one by one and score the row again, for texts and columns that are not a sum."""
+        model, log_posterior = self.rows.model, self.rows.scores[row : row + 1].copy()
+        normalise(log_posterior, model.log_prior, 0)
+        order = np.argsort(-log_posterior[0], kind="stable")
+        answer, rivals = int(order[0]), order[1 : 1 + MAX_RIVALS].tolist()
+        single = self._log_posteriors(row, [[candidate] for candidate in candidates])
+        plans: list[Plan] = []
+        for rival in rivals:
+            gain = _log_odds(log_posterior, answer, rival)[0] - _log_odds(single, answer, rival)
+            plans += _plans(candidates, gain)
+        plans.sort(key=len)
+        for start in range(0, len(plans), PLANS_AT_A_TIME):
+            batch = plans[start : start + PLANS_AT_A_TIME]
+            scores = self._log_posteriors(row, batch)
+            successes = np.flatnonzero(scores.argmax(axis=1) != answer)
+            if len(successes):
+                return _best(model, batch, scores, successes)
+        return None
+
+    def _log_posteriors(self, row: int, plans: Sequence[Plan]) -> Floats:
+        """Return the log posteriors of a row after each plan, before the floor."""
+        rows, model, n_plans = self.rows, self.rows.model, len(plans)
+        scores = repeat_row(model.log_prior + model.offset, n_plans)
+        changed = {change.column for plan in plans for change in plan}
+        again: list[ExplainedBlock] = []
+        for block, changes in zip(rows.blocks, self.changes, strict=True):
+            if changes is not None:
+                scores += changes.replaced_in(block.evidence[:, row], plans).sum(axis=1)
+            elif changed.isdisjoint(block.block.names):
+                scores += block.evidence[:, row].sum(axis=0)
+            else:
+                again.append(block)
+        if again or rows.tables is not None:
+            names = {name for block in again for name in block.block.names}
+            table = rows.table if rows.tables is not None else rows.table.narrowed(names)
+            edited = table.with_cells(rows.positions[row], [_new_cells(plan, table.names) for plan in plans])
+            views = views_of(edited, Schema(table.names, tuple(block.block for block in again)))
+            for block in explained_blocks([block.weighed for block in again], views, n_plans):
+                scores += block.evidence.sum(axis=0)
+            if model.weighted_tables is not None:
+                model.weighted_tables.score(model.weighted_tables.view(edited), scores)
+        normalise(scores, model.log_prior, 0)
+        return scores
 
 
 @dataclass(frozen=True, eq=False)
@@ -194,10 +214,11 @@ class _Changes:
     scores: Floats  # (change, class)
 
     @classmethod
-    def of(cls, model: Model, block: Block, parameters: Any, plans: Sequence[Plan]) -> _Changes:
+    def of(cls, weighed: WeighedBlock, plans: Sequence[Plan]) -> _Changes:
         """Score each change in a row of which all other columns are missing."""
+        block, parameters = weighed.block, weighed.estimate.parameters
         position = {key: i for i, key in enumerate(dict.fromkeys((c.column, c.value) for p in plans for c in p))}
-        scores = np.zeros((len(position), len(model.classes)))
+        scores = np.zeros((len(position), len(weighed.classes)))
         if not position:
             return cls(position, np.zeros(0, np.intp), scores)
         place = positions_of(block.names)
@@ -209,9 +230,23 @@ class _Changes:
             block.family.log_likelihood(
                 _one_value_each(block, columns[chunk], values[chunk]), parameters, scores[chunk]
             )
-        if model.tuning is not None:
-            scores = times(model.tuning.weight(block)[columns, None], scores)
+        if weighed.weight is not None:
+            scores = times(weighed.weight[columns, None], scores)
         return cls(position, columns, scores)
+
+    def replaced_in(self, evidence: Floats, plans: Sequence[Plan]) -> Floats:
+        """Return the evidence (column, class) of a row after each plan, (plan, column, class)."""
+        by_plan = np.repeat(evidence[None], len(plans), axis=0)
+        places = [
+            (i, self.position[change.column, change.value])
+            for i, plan in enumerate(plans)
+            for change in plan
+            if (change.column, change.value) in self.position
+        ]
+        if places:
+            plan_index, positions = np.array(places).T
+            by_plan[plan_index, self.columns[positions]] = self.scores[positions]
+        return by_plan
 
 
 def _one_value_each(block: Block, columns: Index, values: Sequence[CellValue]) -> Numbers | Codes:
@@ -226,27 +261,6 @@ def _one_value_each(block: Block, columns: Index, values: Sequence[CellValue]) -
         codes[i, j] = len(listed[j])
         listed[j].append(value)
     return Codes((codes,), tuple(map(tuple, listed)))
-
-
-def _search_by_scoring(
-    model: Model, table: Table, row: int, log_posterior: Floats, candidates: Plan
-) -> Counterfactual | None:
-    """Find the fewest changes by scoring whole rows, for texts and columns whose evidence is not a sum."""
-    order = np.argsort(-log_posterior, kind="stable")
-    answer, rivals = int(order[0]), order[1 : 1 + MAX_RIVALS].tolist()
-    single = _log_posteriors(model, table, row, [[candidate] for candidate in candidates])
-    plans: list[Plan] = []
-    for rival in rivals:
-        gain = _log_odds(log_posterior[None], answer, rival)[0] - _log_odds(single, answer, rival)
-        plans += _plans(candidates, gain)
-    plans.sort(key=len)
-    for start in range(0, len(plans), PLANS_AT_A_TIME):
-        batch = plans[start : start + PLANS_AT_A_TIME]
-        scores = _log_posteriors(model, table, row, batch)
-        successes = np.flatnonzero(scores.argmax(axis=1) != answer)
-        if len(successes):
-            return _best(model, batch, scores, successes)
-    return None
 
 
 def _plans(candidates: Plan, gain: Floats) -> list[Plan]:
@@ -282,16 +296,9 @@ def _log_odds(log_posterior: Floats, answer: int, rival: int) -> Floats:
     return np.clip(np.nan_to_num(odds, nan=0.0), -MAX_LOG_ODDS, MAX_LOG_ODDS)
 
 
-def _log_posteriors(model: Model, table: Table, row: int, plans: Sequence[Plan]) -> Floats:
-    """Return the log posteriors of the row after each plan, before the floor."""
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", ImpossibleRowsWarning)
-        return model.without_floor().log_posterior(table.with_cells(row, [_new_cells(plan) for plan in plans]))
-
-
-def _new_cells(plan: Plan) -> dict[str, object]:
-    """Return the new cells of the row, by column."""
-    cells = {change.column: change.value for change in plan}
+def _new_cells(plan: Plan, names: Container[str]) -> dict[str, object]:
+    """Return the new cells of the row in some columns, by column."""
+    cells = {change.column: change.value for change in plan if change.column in names}
     for column in {change.column for change in plan if change.word is not None}:
         words = {change.word for change in plan if change.column == column and change.word is not None}
         cells[column] = without_words(str(cells[column]), words)

@@ -14,42 +14,39 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Hashable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, field, replace
-from functools import cached_property
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from itertools import groupby
 from typing import Any, NamedTuple
-from weakref import WeakKeyDictionary
 
 import numpy as np
 
 from naively._kernels.posterior import normalise
 from naively._kernels.threads import on_own_threads
-from naively._kernels.types import Floats
-from naively.data.labelled import Classes, Label
+from naively._kernels.types import Wholes
+from naively.data.labelled import Label
 from naively.data.read import TableLike
 from naively.data.table import Table
 from naively.errors import InputError
+from naively.explanation.blocks import ExplainedBlock, Line, RowsOfModel, weighed_blocks
 from naively.explanation.counterfactual import Counterfactual, find_counterfactuals
 from naively.explanation.explanation import Contribution, Explanation, Others, group_others
 from naively.explanation.together import together_of
-from naively.families.base import Estimate
 from naively.families.evidence import Alternative, Pair, Pieces, RowView, Term, intervals_of
-from naively.families.together import TableView
+from naively.model.contributions import MAX_SCORES
 from naively.model.count import View, views_of
 from naively.model.counted import counted_classes
 from naively.model.decide import log_odds_of_row, position_of
 from naively.model.model import Model
-from naively.model.score import ScoredViews, read_rows, score, warn_of_impossible_rows
+from naively.model.score import read_rows, warn_of_impossible_rows
 from naively.model.without_row import without_counted_row
 from naively.schema.schema import Block
 from naively.statistics import Statistic
 
-ROWS_AT_A_TIME = 256  # whose alternatives and intervals are computed together
-
-Cache = dict[Hashable, object]  # what a family computes once for a block
-_BLOCKS: WeakKeyDictionary[Model, list[WeighedBlock]] = WeakKeyDictionary()  # while the model lives
+MAX_ROWS = 256  # that are explained together
 
 
+@on_own_threads
 def explain(
     model: Model,
     X: TableLike,
@@ -64,83 +61,109 @@ def explain(
         raise InputError(f"top={top}: the number of contributions to keep is zero or more.")
     table = read_rows(model, X)
     counted = counted_classes(model, table) if leave_out else np.full(table.n_rows, -1)
-    rows = _Rows.of(model, table)
-    if (counted < 0).all():
-        return _explain_rows(model, rows, of, against, top, changes)
-    explanations: dict[int, Explanation] = {}
-    for i in np.flatnonzero(counted >= 0).tolist():
-        row = rows.part(i, i + 1)
-        others = without_counted_row(model, table, i, row.views, int(counted[i]))
-        if others is not None:
-            row = row if model.schema.tables is None else _Rows.of(others, table.take(np.array([i])))
-            [explanation] = _explain_rows(others, row, of, against, top, changes)
-            explanations[i] = replace(explanation, is_left_out=True)
-    new_rows = [i for i in range(table.n_rows) if i not in explanations]
-    if new_rows:
-        rows = _Rows.of(model, table.take(np.array(new_rows)))
-        explanations |= zip(new_rows, _explain_rows(model, rows, of, against, top, changes), strict=True)
-    return [explanations[i] for i in range(table.n_rows)]
+    views = views_of(table, model.chosen.schema)
+    n_columns = sum(len(block.names) for block in model.chosen.schema.blocks)
+    step = min(MAX_ROWS, max(1, MAX_SCORES // max(1, n_columns * len(model.classes))))
+    explanations: list[Explanation] = []
+    n_impossible = 0
+    for start in range(0, table.n_rows, step):
+        positions = range(start, min(start + step, table.n_rows))
+        groups = _rows_of_models(model, table, positions, views, counted)
+        rows, n = _scored_rows(groups, model.floor)
+        n_impossible += n
+        explanations += _explain_rows(model, groups, rows, of, against, top, changes)
+    warn_of_impossible_rows(n_impossible, table.n_rows)
+    return explanations
 
 
-class _Rows(NamedTuple):
-    """Rows of a table, by their positions, and their columns as the weighted and the chosen blocks read them."""
+def _rows_of_models(
+    model: Model, table: Table, positions: range, views: Sequence[View], counted: Wholes
+) -> list[RowsOfModel]:
+    """Return some rows of a table by the model that explains them: without the row itself, if it was counted.
 
-    table: Table
-    positions: range
-    scored: ScoredViews
-    views: Sequence[View]
+    `views` and `counted`, the class of each counted row, are those of the table.
+    """
+    blocks, groups, new = weighed_blocks(model), list[RowsOfModel](), list[int]()
+    for i, c in zip(positions, counted[positions.start : positions.stop].tolist(), strict=True):
+        row = views if c < 0 or table.n_rows == 1 else [view.rows(i, i + 1) for view in views]
+        others = None if c < 0 else without_counted_row(model, table, i, row, c)
+        if others is None:
+            new.append(i)
+            continue
+        of_others = [block.with_estimate(e) for block, e in zip(blocks, others.estimates, strict=True)]
+        groups.append(RowsOfModel.of(others, c, table, range(i, i + 1), (i,), of_others, row))
+    if len(new) == len(positions):
+        if len(new) < table.n_rows:
+            views = [view.rows(positions.start, positions.stop) for view in views]
+        groups.append(RowsOfModel.of(model, -1, table, positions, new, blocks, views))
+    elif new:
+        rows = table.take(np.array(new))
+        views = views_of(rows, model.chosen.schema)
+        groups.append(RowsOfModel.of(model, -1, rows, range(len(new)), new, blocks, views))
+    return groups
 
-    @classmethod
-    def of(cls, model: Model, table: Table) -> _Rows:
-        """Read the columns of all rows."""
-        scored = ScoredViews.of(table, model.weighted_blocks)
-        is_as_chosen = model.weighted_blocks.schema.blocks == model.chosen.schema.blocks
-        views = scored.blocks if is_as_chosen else views_of(table, model.chosen.schema)
-        return cls(table, range(table.n_rows), scored, views)
 
-    def part(self, start: int, stop: int) -> _Rows:
-        """Return the rows from start to stop."""
-        positions = self.positions[start:stop]
-        if positions == self.positions:
-            return self
-        scored = self.scored.rows(start, stop)
-        is_as_chosen = self.views is self.scored.blocks
-        views = scored.blocks if is_as_chosen else [view.rows(start, stop) for view in self.views]
-        return _Rows(self.table, positions, scored, views)
+class _ScoredRow(NamedTuple):
+    """The row i of rows of a model: its log posteriors before the floor and with it, and its posteriors, by class."""
+
+    rows: RowsOfModel
+    i: int
+    before_floor: list[float]
+    log_posterior: list[float]
+    posterior: list[float]
+
+    @property
+    def place(self) -> int:
+        """The position of the row among those to be explained."""
+        return self.rows.places[self.i]
+
+    @property
+    def order(self) -> list[int]:
+        """The classes, the most probable first."""
+        return sorted(range(len(self.before_floor)), key=lambda c: -self.before_floor[c])
+
+
+def _scored_rows(groups: Sequence[RowsOfModel], floor: float) -> tuple[list[_ScoredRow], int]:
+    """Return the rows in the order of their places, and how many are impossible in every class."""
+    rows = list[_ScoredRow]()
+    n_impossible = 0
+    by_class = sorted(groups, key=lambda group: group.left_out)  # rows of one class leave the same class prior
+    for _, same_class in groupby(by_class, key=lambda group: group.left_out):
+        parts = list(same_class)
+        log_prior, before_floor = parts[0].model.log_prior, np.concatenate([part.scores for part in parts])
+        log_posterior = before_floor.copy() if floor else before_floor
+        n_impossible += normalise(before_floor, log_prior, 0)
+        if floor:
+            normalise(log_posterior, log_prior, 0, floor)
+        row_of = ((part, i) for part in parts for i in range(len(part.places)))
+        logs = before_floor.tolist(), log_posterior.tolist(), np.exp(log_posterior).tolist()
+        rows += [_ScoredRow(*row, *of_row) for row, *of_row in zip(row_of, *logs, strict=True)]
+    return sorted(rows, key=lambda row: row.place), n_impossible
 
 
 def _explain_rows(
-    model: Model, rows: _Rows, of: Label | None, against: Label | None, top: int | None, changes: bool
+    model: Model,
+    groups: Sequence[RowsOfModel],
+    rows: Sequence[_ScoredRow],
+    of: Label | None,
+    against: Label | None,
+    top: int | None,
+    changes: bool,
 ) -> list[Explanation]:
-    """Explain rows by a model as it is."""
-    log_posteriors = _log_posteriors(model, rows.scored, len(rows.positions))
-    explanations: list[Explanation] = []
-    for start in range(0, len(rows.positions), ROWS_AT_A_TIME):
-        part = rows.part(start, start + ROWS_AT_A_TIME)
-        n_rows = len(part.positions)
-        before_floor, log_posterior = (logs[start : start + n_rows] for logs in log_posteriors)
-        logs = before_floor.tolist(), log_posterior.tolist(), np.exp(log_posterior).tolist()
-        scores = list(map(_Scores, range(n_rows), *logs))
-        blocks = explained_blocks(model, part.views, n_rows)
-        row_views = [[block.row(i) for block in blocks] for i in range(n_rows)]
-        counterfactuals: list[Counterfactual | None] = [None] * n_rows
+    """Explain rows together: what is computed for one is used for others."""
+    drafts = list[_Draft]()
+    candidates, counterfactual_of = dict[int, list[list[Alternative]]](), dict[int, Counterfactual | None]()
+    for row in rows:
+        views = [block.row(row.i) for block in row.rows.blocks]
         if changes and len(model.classes) > 1:
-            pairs = zip(row_views, scores, strict=True)
-            candidates = [_alternatives(blocks, views_of_row, of_row.order[1]) for views_of_row, of_row in pairs]
-            counterfactuals = find_counterfactuals(
-                model, part.table, part.positions, part.views, before_floor, candidates
-            )
-        drafts = [
-            _Draft.of(model, blocks, views_of_row, of_row, class_pair(model, of, against, of_row.order), top)
-            for views_of_row, of_row in zip(row_views, scores, strict=True)
-        ]
-        intervals = iter(intervals_of([line.term for draft in drafts for line in draft.shown]))
-        for draft, counterfactual in zip(drafts, counterfactuals, strict=True):
-            explanation = draft.finish(model, counterfactual, intervals)
-            if part.scored.tables is not None and not draft.is_impossible:
-                explanation = _with_together(model, explanation, part.scored.tables, draft)
-            explanations.append(explanation)
-    return explanations
+            candidates[row.place] = _alternatives(row.rows.blocks, views, row.order[1])
+        drafts.append(_Draft.of(views, row, class_pair(model, of, against, row.order), top))
+    if candidates:
+        for group in groups:
+            found = find_counterfactuals(group, [candidates[place] for place in group.places])
+            counterfactual_of |= zip(group.places, found, strict=True)
+    intervals = iter(intervals_of([line.term for draft in drafts for line in draft.shown]))
+    return [draft.finish(counterfactual_of.get(draft.row.place), intervals) for draft in drafts]
 
 
 def _alternatives(blocks: Sequence[ExplainedBlock], rows: Sequence[RowView], rival: int) -> list[list[Alternative]]:
@@ -151,11 +174,11 @@ def _alternatives(blocks: Sequence[ExplainedBlock], rows: Sequence[RowView], riv
     ]
 
 
-def _with_together(model: Model, explanation: Explanation, view: TableView, draft: _Draft) -> Explanation:
+def _with_together(explanation: Explanation, row: _ScoredRow, pair: Pair) -> Explanation:
     """Add what columns say together to an explanation."""
-    tables, i = model.weighted_blocks.tables, draft.scores.row
-    assert tables is not None  # there is a view of them
-    together = together_of(model, tables, view.rows(i, i + 1), draft.pair)
+    model, view = row.rows.model, row.rows.tables
+    assert model.weighted_tables is not None and view is not None  # noqa: PT018
+    together = together_of(model, model.weighted_tables, view.rows(row.i, row.i + 1), pair)
     contributions = tuple(
         replace(c, note="only together") if c.note == "not used" and c.column in together.by_column else c
         for c in explanation.contributions
@@ -163,34 +186,9 @@ def _with_together(model: Model, explanation: Explanation, view: TableView, draf
     return replace(explanation, contributions=contributions, together=together)
 
 
-@on_own_threads
-def _log_posteriors(model: Model, views: ScoredViews, n_rows: int) -> tuple[Floats, Floats]:
-    """Return the log posteriors before the floor of the tuning, and with it."""
-    scores = score(model.weighted_blocks, views, model.log_prior, n_rows)
-    before_floor = scores.copy()
-    warn_of_impossible_rows(normalise(before_floor, model.log_prior, 0), n_rows)
-    if model.floor:
-        normalise(scores, model.log_prior, 0, model.floor)
-    return before_floor, scores if model.floor else before_floor
-
-
 def scored_blocks(model: Model) -> list[tuple[Block, Statistic, Any]]:
     """Return the blocks that predictions depend on, each with its statistic and its parameters."""
     return list(zip(model.chosen.schema.blocks, model.chosen.statistics, model.parameters, strict=True))
-
-
-def weighed_blocks(model: Model) -> list[WeighedBlock]:
-    """Return the scored blocks with their weights; what families compute for rows of the model stays with them."""
-    blocks = _BLOCKS.get(model)
-    if blocks is None:
-        parts = zip(model.chosen.schema.blocks, model.estimates, strict=True)
-        blocks = _BLOCKS[model] = [WeighedBlock.of(model, *part) for part in parts]
-    return blocks
-
-
-def explained_blocks(model: Model, views: Sequence[View], n_rows: int) -> list[ExplainedBlock]:
-    """Return the scored blocks with rows; what families computed for earlier rows of the model is used again."""
-    return [ExplainedBlock.of(block, view, n_rows) for block, view in zip(weighed_blocks(model), views, strict=True)]
 
 
 def class_pair(model: Model, of: Label | None, against: Label | None, order: Iterable[int]) -> Pair:
@@ -208,113 +206,6 @@ def class_pair(model: Model, of: Label | None, against: Label | None, order: Ite
     return first, second
 
 
-@dataclass(frozen=True, eq=False)
-class WeighedBlock:
-    """A block of a model with its weights under the tuning: one of each column, or one that the columns share.
-
-    `weight` is None without a tuning. `cache` holds what the family computes once for all rows.
-    """
-
-    block: Block
-    estimate: Estimate
-    classes: Classes
-    weight: Floats | None = None
-    exponent: float = 0.0
-    cache: Cache = field(default_factory=dict)
-
-    @classmethod
-    def of(cls, model: Model, block: Block, estimate: Estimate) -> WeighedBlock:
-        """Look up the weights of a block."""
-        weighed = cls(block, estimate, model.classes)
-        if model.tuning is None or not len(block.names):
-            return weighed
-        return replace(weighed, weight=model.tuning.weight(block), exponent=model.tuning.exponent(block))
-
-    @cached_property
-    def shares_weight(self) -> bool:
-        """Whether the columns share one weight, which may depend on the length of a row."""
-        return self.weight is not None and (self.block.family.joint or self.block.family.own_block)
-
-    @cached_property
-    def weight_of(self) -> dict[str, float]:
-        """The weight of each column by its name; empty if it is 1, or shared."""
-        if self.weight is None or self.shares_weight:
-            return {}
-        return dict(zip(self.block.names, self.weight.tolist(), strict=True))
-
-
-@dataclass(frozen=True, eq=False)
-class ExplainedBlock:
-    """A block of a model with the rows to be explained.
-
-    `factor` is the weight that all columns share: one number, or one for each row if it depends on the length. It is
-    None if each column has its own weight.
-    """
-
-    weighed: WeighedBlock
-    view: View
-    n_rows: int
-    factor: Floats | None = None
-
-    @classmethod
-    def of(cls, weighed: WeighedBlock, view: View, n_rows: int) -> ExplainedBlock:
-        """Compute the weight that the columns share."""
-        if weighed.weight is None or not weighed.shares_weight:
-            return cls(weighed, view, n_rows)
-        factor = weighed.weight[:1]
-        if weighed.exponent:
-            scores, length = np.zeros((n_rows, len(weighed.classes))), np.zeros(n_rows)
-            weighed.block.family.log_likelihood(view, weighed.estimate.parameters, scores, length)
-            factor = factor * np.maximum(length, 1.0) ** -weighed.exponent
-        return cls(weighed, view, n_rows, factor)
-
-    @property
-    def block(self) -> Block:
-        """The block of the schema."""
-        return self.weighed.block
-
-    def row(self, i: int) -> RowView:
-        """Return one row for the family."""
-        weighed, x = self.weighed, self.view if self.n_rows == 1 else self.view.rows(i, i + 1)
-        weight = None if weighed.shares_weight else weighed.weight
-        block, tables = weighed.block, weighed.estimate.tables
-        return RowView(x, block.names, block.kinds, weighed.classes, weight, weighed.cache, tables)
-
-    def lines(self, row: RowView, i: int, pair: Pair) -> tuple[list[Line], Pieces | None]:
-        """Return the terms of a row, which has the position i, with their weights, and the pieces of its text."""
-        family, estimate = self.block.family, self.weighed.estimate
-        terms = family.terms(row, estimate.statistic, estimate.parameters, pair)
-        if self.factor is not None:
-            factor = float(self.factor[i if len(self.factor) > 1 else 0])
-            lines = [Line.of(term, factor) for term in terms]
-        else:
-            weight_of = self.weighed.weight_of
-            lines = [Line.of(term, weight_of.get(term.column, 1.0)) for term in terms]
-        if not family.own_block:
-            return lines, None
-        weighted = {line.term.value: line.log_odds for line in lines if line.term.value is not None}
-        return lines, family.pieces(row, terms, weighted)
-
-
-class Line(NamedTuple):
-    """A term, the weight of its column, and the log-odds with the weight."""
-
-    term: Term
-    weight: float
-    log_odds: float
-
-    @classmethod
-    def of(cls, term: Term, weight: float) -> Line:
-        """Weigh a term; a weight of zero removes all evidence, even what is impossible."""
-        of, against = term.scores
-        return cls(term, weight, 0.0 if weight == 0.0 or of == against else weight * (of - against))
-
-    @property
-    def excludes_class(self) -> bool:
-        """Whether the row is impossible in one of the classes, or both, by this term alone."""
-        return -math.inf in self.term.scores and self.weight != 0.0
-
-
 def _without_repeated_missing(lines: list[Line]) -> list[Line]:
     """Return lines without those of a missing value whose column has another line, such as that it has no value."""
     if not any(line.term.note == "missing" for line in lines):
@@ -329,25 +220,11 @@ def _without_repeated_missing(lines: list[Line]) -> list[Line]:
     return remaining
 
 
-class _Scores(NamedTuple):
-    """The position of a row, its log posteriors before the floor and with it, and its posteriors, by class."""
-
-    row: int
-    before_floor: list[float]
-    log_posterior: list[float]
-    posterior: list[float]
-
-    @property
-    def order(self) -> list[int]:
-        """The classes, the most probable first."""
-        return sorted(range(len(self.before_floor)), key=lambda c: -self.before_floor[c])
-
-
 @dataclass(frozen=True, slots=True, eq=False)
 class _Draft:
     """The lines of one row before their intervals are known: those that are shown, and the sums of the others."""
 
-    scores: _Scores
+    row: _ScoredRow
     pair: Pair
     shown: list[Line]
     others: tuple[Others, ...]
@@ -355,20 +232,13 @@ class _Draft:
     is_impossible: bool
 
     @classmethod
-    def of(
-        cls,
-        model: Model,
-        blocks: Sequence[ExplainedBlock],
-        rows: Sequence[RowView],
-        scores: _Scores,
-        pair: Pair,
-        top: int | None,
-    ) -> _Draft:
+    def of(cls, views: Sequence[RowView], row: _ScoredRow, pair: Pair, top: int | None) -> _Draft:
         """Collect the lines of a row, given by its part in each block, the strongest first."""
         lines: list[Line] = []
         texts: dict[str, Pieces] = {}
-        for block, row in zip(blocks, rows, strict=True):
-            block_lines, pieces = block.lines(row, scores.row, pair)
+        model = row.rows.model
+        for block, view in zip(row.rows.blocks, views, strict=True):
+            block_lines, pieces = block.lines(view, row.i, pair)
             lines += block_lines
             if pieces is not None:
                 name = block.block.names[0]
@@ -387,23 +257,20 @@ class _Draft:
         lines.sort(key=lambda line: -abs(line.log_odds))
         n_shown = len(lines) if top is None else min(top, len(lines))
         others = group_others(((line.term.column, line.log_odds) for line in lines[n_shown:]), texts)
-        return cls(scores, pair, lines[:n_shown], others, texts, is_impossible)
+        return cls(row, pair, lines[:n_shown], others, texts, is_impossible)
 
-    def finish(
-        self, model: Model, counterfactual: Counterfactual | None, intervals: Iterator[tuple[float, float]]
-    ) -> Explanation:
+    def finish(self, counterfactual: Counterfactual | None, intervals: Iterator[tuple[float, float]]) -> Explanation:
         """Return the explanation; `intervals` are those of the lines that are shown, without their weights."""
-        first, second = self.pair
-        labels, scores = (model.classes[first], model.classes[second]), self.scores
-        offset, log_prior = model.weighted_blocks.offset.tolist(), model.log_prior.tolist()
+        (first, second), row, model = self.pair, self.row, self.row.rows.model
+        labels = model.classes[first], model.classes[second]
+        offset, log_prior = model.offset.tolist(), model.log_prior.tolist()
         total, before, prior = (
-            log_odds_of_row(logs, log_prior, first, second)
-            for logs in (scores.log_posterior, scores.before_floor, log_prior)
+            log_odds_of_row(logs, log_prior, first, second) for logs in (row.log_posterior, row.before_floor, log_prior)
         )
-        return Explanation(
+        explanation = Explanation(
             of=labels[0],
             against=labels[1],
-            answer=model.classes[scores.before_floor.index(max(scores.before_floor))],
+            answer=model.classes[row.before_floor.index(max(row.before_floor))],
             prior=prior,
             offset=0.0 if self.is_impossible else offset[first] - offset[second],
             contributions=tuple([_contribution(line, labels, next(intervals)) for line in self.shown]),
@@ -411,11 +278,14 @@ class _Draft:
             n_rest=sum(group.n for group in self.others),
             others=self.others,
             total=total,
-            posterior=dict(zip(model.classes, scores.posterior, strict=True)),
+            posterior=dict(zip(model.classes, row.posterior, strict=True)),
             counterfactual=counterfactual,
+            is_left_out=row.rows.left_out >= 0,
             texts=self.texts or None,
             floor=total - before if total != before else 0.0,
         )
+        is_together = row.rows.tables is not None and not self.is_impossible
+        return _with_together(explanation, row, self.pair) if is_together else explanation
 
 
 def _added(a: Pieces, b: Pieces) -> Pieces:

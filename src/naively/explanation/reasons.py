@@ -16,7 +16,7 @@ import numpy as np
 from naively._kernels.types import Codes32, Floats, Index
 from naively.data.table import Table
 from naively.errors import InputError
-from naively.explanation.explain import explained_blocks
+from naively.explanation.blocks import ExplainedBlock, weighed_blocks
 from naively.model.contributions import evidence_in_chunks, log_odds_of_columns
 from naively.model.count import views_of
 from naively.model.counted import counted_classes
@@ -132,7 +132,8 @@ class Reasons:
         if not self._text_columns:
             return
         views = views_of(rows, self.model.chosen.schema)
-        blocks = [b for b in explained_blocks(self.model, views, rows.n_rows) if b.block.family.own_block]
+        parts = zip(weighed_blocks(self.model), views, strict=True)
+        blocks = [ExplainedBlock.of(b, view, rows.n_rows) for b, view in parts if b.block.family.own_block]
         for row, pair in enumerate(zip(of.tolist(), against.tolist(), strict=True)):
             reasons = [(text, x) for text, x in zip(texts[row], numbers[row].tolist(), strict=True) if text is not None]
             for block in blocks:

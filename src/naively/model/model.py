@@ -205,13 +205,22 @@ class Model:
     def weighted_blocks(self) -> WeightedBlocks:
         """What posteriors are computed from: the parameters under the tuning, if there is one."""
         blocks = weigh_blocks(self.chosen, self.parameters, self.classes, self.tuning)
+        return blocks if self.weighted_tables is None else replace(blocks, tables=self.weighted_tables)
+
+    @cached_property
+    def weighted_tables(self) -> WeightedTables | None:
+        """The tables of columns under the tuning; None if posteriors do not depend on any."""
         if self.tuning is None or self.schema.tables is None or self.table_counts is None:
-            return blocks
+            return None
         weights = np.array(self.tuning.table_weights)
         if not weights.any():
-            return blocks
-        tables = WeightedTables.of(self.schema.tables, self.table_counts, self.class_weights.weight, weights)
-        return replace(blocks, tables=tables)
+            return None
+        return WeightedTables.of(self.schema.tables, self.table_counts, self.class_weights.weight, weights)
+
+    @cached_property
+    def offset(self) -> Floats:
+        """What the tuning adds to the score of each class, b_c of `model/calibrate.py`; zeros without one."""
+        return np.zeros(len(self.classes)) if self.tuning is None else self.tuning.offset(self.classes)
 
     @property
     def rows_since_tuning(self) -> int | None:

@@ -62,5 +62,5 @@ def _with_one_row_less(model: Model, c: int) -> Model:
     if c not in by_class:
         one_row = ClassWeights.count(None, np.array([c], np.int32), None, len(model.classes))
         by_class[c] = replace(model, class_weights=model.class_weights - one_row, row_hashes=None)
-        by_class[c].log_prior  # noqa: B018
+        _ = by_class[c].log_prior, by_class[c].offset
     return copy(by_class[c])

@@ -1,0 +1,233 @@
+"""The blocks of a model with the rows that are explained: their scores, the weights of the tuning, and their lines."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Hashable, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import NamedTuple
+from weakref import WeakKeyDictionary
+
+import numpy as np
+
+from naively._kernels.posterior import repeat_row
+from naively._kernels.types import Floats
+from naively.data.kinds import refuse_infinite
+from naively.data.labelled import Classes
+from naively.data.table import Table
+from naively.families.base import Estimate, times
+from naively.families.evidence import Pair, Pieces, RowView, Term
+from naively.families.gaussian import InfiniteValueError
+from naively.families.together import TableView
+from naively.model.count import View
+from naively.model.model import Model
+from naively.schema.schema import Block
+
+Cache = dict[Hashable, object]  # what a family computes once for a block
+
+
+@dataclass(frozen=True, eq=False)
+class WeighedBlock:
+    """A block of a model with its weights under the tuning: one of each column, or one that the columns share.
+
+    `weight` is None without a tuning. `cache` holds what the family computes once for all rows.
+    """
+
+    block: Block
+    estimate: Estimate
+    classes: Classes
+    weight: Floats | None = None
+    exponent: float = 0.0
+    cache: Cache = field(default_factory=dict)
+
+    @classmethod
+    def of(cls, model: Model, block: Block, estimate: Estimate) -> WeighedBlock:
+        """Look up the weights of a block."""
+        if model.tuning is None or not len(block.names):
+            return cls(block, estimate, model.classes)
+        weight, exponent = model.tuning.weight(block), model.tuning.exponent(block)
+        return cls(block, estimate, model.classes, weight, exponent)
+
+    def with_estimate(self, estimate: Estimate) -> WeighedBlock:
+        """Return the block with the estimate of other rows; what was computed from the same statistic stays."""
+        cache = self.cache if estimate.statistic is self.estimate.statistic else {}
+        return WeighedBlock(self.block, estimate, self.classes, self.weight, self.exponent, cache)
+
+    @property
+    def is_single(self) -> bool:
+        """Whether the columns have one score together, and share one weight."""
+        return self.block.family.joint or self.block.family.own_block
+
+    @cached_property
+    def weight_of(self) -> dict[str, float]:
+        """The weight of each column by its name; empty if it is 1, or shared."""
+        if self.weight is None or self.is_single:
+            return {}
+        return dict(zip(self.block.names, self.weight.tolist(), strict=True))
+
+
+_BLOCKS: WeakKeyDictionary[Model, list[WeighedBlock]] = WeakKeyDictionary()  # while the model lives
+
+
+def weighed_blocks(model: Model) -> list[WeighedBlock]:
+    """Return the chosen blocks with their weights; what families compute for rows of the model stays with them."""
+    blocks = _BLOCKS.get(model)
+    if blocks is None:
+        parts = zip(model.chosen.schema.blocks, model.estimates, strict=True)
+        blocks = _BLOCKS[model] = [WeighedBlock.of(model, *part) for part in parts]
+    return blocks
+
+
+@dataclass(frozen=True, eq=False)
+class ExplainedBlock:
+    """A block of a model with the rows to be explained.
+
+    Attributes
+    ----------
+    weighed, view, n_rows
+        The block, and the rows.
+    scores
+        The evidence of each column without its weight, (column, row, class). Columns with one score together are one.
+    factor
+        The weight that all columns share: one number, or one for each row if it depends on the length. None if each
+        column has its own weight.
+    """
+
+    weighed: WeighedBlock
+    view: View
+    n_rows: int
+    scores: Floats
+    factor: Floats | None = None
+
+    @classmethod
+    def of(cls, weighed: WeighedBlock, view: View, n_rows: int) -> ExplainedBlock:
+        """Score the rows; refuse infinite numbers, as predictions do."""
+        family, names, parameters = weighed.block.family, weighed.block.names, weighed.estimate.parameters
+        n_columns = min(len(names), 1) if weighed.is_single else len(names)
+        scores = np.zeros((n_columns, n_rows, len(weighed.classes)))
+        length = np.zeros(n_rows) if weighed.exponent else None
+        try:
+            if n_columns and weighed.is_single:
+                family.log_likelihood(view, parameters, scores[0], length)
+            elif n_columns:
+                family.score_columns(view, parameters, scores)
+        except InfiniteValueError as error:
+            refuse_infinite(names[error.column])
+        if weighed.weight is None or not weighed.is_single:
+            return cls(weighed, view, n_rows, scores)
+        factor = weighed.weight[:1]
+        if length is not None:
+            factor = factor * np.maximum(length, 1.0) ** -weighed.exponent
+        return cls(weighed, view, n_rows, scores, factor)
+
+    @property
+    def block(self) -> Block:
+        """The block of the schema."""
+        return self.weighed.block
+
+    @cached_property
+    def evidence(self) -> Floats:
+        """The weighted scores, (column, row, class)."""
+        weight = self.weighed.weight if self.factor is None else self.factor[:, None]
+        if weight is None or not len(self.scores):
+            return self.scores
+        if self.factor is None:
+            weight = weight[:, None, None]
+        return weight * self.scores if weight.all() else times(weight, self.scores)
+
+    def row(self, i: int) -> RowView:
+        """Return one row for the family."""
+        weighed, x = self.weighed, self.view if self.n_rows == 1 else self.view.rows(i, i + 1)
+        weight = None if weighed.is_single else weighed.weight
+        block, tables = weighed.block, weighed.estimate.tables
+        scores = self.scores[:, i]
+        return RowView(x, block.names, block.kinds, weighed.classes, weight, weighed.cache, tables, scores)
+
+    def lines(self, row: RowView, i: int, pair: Pair) -> tuple[list[Line], Pieces | None]:
+        """Return the terms of a row, which has the position i, with their weights, and the pieces of its text."""
+        family, estimate = self.block.family, self.weighed.estimate
+        terms = family.terms(row, estimate.statistic, estimate.parameters, pair)
+        if self.factor is not None:
+            factor = float(self.factor[i if len(self.factor) > 1 else 0])
+            lines = [Line.of(term, factor) for term in terms]
+        else:
+            weight_of = self.weighed.weight_of
+            lines = [Line.of(term, weight_of.get(term.column, 1.0)) for term in terms]
+        if not family.own_block:
+            return lines, None
+        weighted = {line.term.value: line.log_odds for line in lines if line.term.value is not None}
+        return lines, family.pieces(row, terms, weighted)
+
+
+def explained_blocks(blocks: Sequence[WeighedBlock], views: Sequence[View], n_rows: int) -> list[ExplainedBlock]:
+    """Return blocks with rows, scored."""
+    return [ExplainedBlock.of(block, view, n_rows) for block, view in zip(blocks, views, strict=True)]
+
+
+class Line(NamedTuple):
+    """A term, the weight of its column, and the log-odds with the weight."""
+
+    term: Term
+    weight: float
+    log_odds: float
+
+    @classmethod
+    def of(cls, term: Term, weight: float) -> Line:
+        """Weigh a term; a weight of zero removes all evidence, even what is impossible."""
+        of, against = term.scores
+        return cls(term, weight, 0.0 if weight == 0.0 or of == against else weight * (of - against))
+
+    @property
+    def excludes_class(self) -> bool:
+        """Whether the row is impossible in one of the classes, or both, by this term alone."""
+        return -math.inf in self.term.scores and self.weight != 0.0
+
+
+class RowsOfModel(NamedTuple):
+    """Rows that one model explains: new rows, or one that was counted, by the model without it.
+
+    Attributes
+    ----------
+    model, left_out
+        The model, and the class of the row that was left out; −1 for new rows.
+    table, positions
+        A table, and the positions of the rows in it.
+    places
+        The positions of the rows among all that are explained.
+    blocks, tables
+        The rows as the blocks and the tables of columns of the model read them.
+    scores
+        The log posteriors, (row, class), but for a constant of each row.
+    """
+
+    model: Model
+    left_out: int
+    table: Table
+    positions: range
+    places: Sequence[int]
+    blocks: list[ExplainedBlock]
+    tables: TableView | None
+    scores: Floats
+
+    @classmethod
+    def of(
+        cls,
+        model: Model,
+        left_out: int,
+        table: Table,
+        positions: range,
+        places: Sequence[int],
+        blocks: Sequence[WeighedBlock],
+        views: Sequence[View],
+    ) -> RowsOfModel:
+        """Score the rows, given their columns as the blocks read them."""
+        n_rows, tables = len(positions), None
+        explained = explained_blocks(blocks, views, n_rows)
+        scores = repeat_row(model.log_prior + model.offset, n_rows)
+        for block in explained:
+            scores += block.evidence.sum(axis=0)
+        if model.weighted_tables is not None:
+            tables = model.weighted_tables.view(table.take(np.array(positions)))
+            model.weighted_tables.score(tables, scores)
+        return cls(model, left_out, table, positions, places, explained, tables, scores)
