@@ -175,6 +175,29 @@ void py_score_codes(const Pieces& pieces, const Ints& sizes, const Table& table,
   });
 }
 
+// The same for columns that are a piece each: out is (column, row, class).
+void py_score_code_columns(const Pieces& columns, const Ints& sizes, const Table& table, const Out<double, 3>& out,
+                           int n_threads) {
+  const std::vector<Codes> parts = codes_of(columns, sizes);
+  const std::int64_t n_columns = parts.size(), n_classes = size_of(table, 1);
+  std::int64_t slots = 0;
+  for (const Codes& codes : parts) {
+    require(codes.x.p == 1, "a piece is not one column");
+    checked(out, "out", {n_columns, codes.x.n, n_classes});
+    slots += n_slots(codes);
+  }
+  checked(table, "table", {slots, -1});
+  without_gil([&] {
+    const double* rows_of_column = table.data();
+    double* scores = out.data();
+    for (const Codes& codes : parts) {
+      score_codes(codes, rows_of_column, {scores, n_classes}, n_threads);
+      rows_of_column += n_slots(codes) * n_classes;
+      scores += codes.x.n * n_classes;
+    }
+  });
+}
+
 bool py_score_csr(const SparseMatrix& matrix, const Table& table, const Floats& constant, const OutTable& out,
                   const Length& length, const Threshold& above, int n_threads) {
   const MatrixLines rows = lines_of(matrix, size_of(table), above);
@@ -239,6 +262,8 @@ void bind_counts(nb::module_& m) {
         "n_threads"_a);
   m.def("column_range", py_column_range, "x"_a, "n_threads"_a);
   m.def("score_codes", py_score_codes, "pieces"_a, "sizes"_a, "table"_a, "out"_a.noconvert(), "n_threads"_a);
+  m.def("score_code_columns", py_score_code_columns, "columns"_a, "sizes"_a, "table"_a, "out"_a.noconvert(),
+        "n_threads"_a);
   m.def("score_csr", py_score_csr, "matrix"_a, "weights"_a, "class_constant"_a, "out"_a.noconvert(),
         "length"_a.noconvert().none(), "above"_a.none(), "n_threads"_a);
   m.def("score_csr", py_score_csr_sparse, "matrix"_a, "weights"_a, "class_constant"_a, "out"_a.noconvert(),

@@ -146,6 +146,23 @@ void py_score_bins(const Pieces& pieces, const Floats& cuts, const Ints& offsets
   });
 }
 
+// The same for columns that are a piece each: out is (column, row, class).
+void py_score_bin_columns(const Pieces& pieces, const Floats& cuts, const Ints& offsets, const Table& table,
+                          const Out<double, 3>& out, int n_threads) {
+  std::int64_t columns;
+  const std::int64_t n_rows = size_of(out, 1), n_classes = size_of(table, 1);
+  const std::vector<Matrix> matrices = matrices_of(pieces, n_rows, columns);
+  for (const Matrix& matrix : matrices) require(matrix.p == 1, "a piece is not one column");
+  checked(out, "out", {columns, n_rows, n_classes});
+  checked_offsets(offsets, "offsets", columns, size_of(cuts));
+  checked(table, "table", {size_of(cuts) + columns, n_classes});
+  without_gil([&] {
+    for (std::int64_t j = 0; j < columns; ++j)
+      score_bins({matrices[j]}, cuts.data(), offsets.data() + j, table.data() + j * n_classes, n_classes,
+                 out.data() + j * n_rows * n_classes, n_threads);
+  });
+}
+
 }  // namespace
 
 void bind_histogram(nb::module_& m) {
@@ -156,6 +173,8 @@ void bind_histogram(nb::module_& m) {
   m.def("bin_cells", py_bin_cells, "cells"_a, "n_classes"_a, "cuts"_a, "offsets"_a);
   m.def("find_bins", py_find_bins, "pieces"_a, "n_rows"_a, "levels"_a, "cuts"_a, "offsets"_a);
   m.def("score_bins", py_score_bins, "pieces"_a, "cuts"_a, "offsets"_a, "table"_a, "out"_a.noconvert(), "n_threads"_a);
+  m.def("score_bin_columns", py_score_bin_columns, "columns"_a, "cuts"_a, "offsets"_a, "table"_a, "out"_a.noconvert(),
+        "n_threads"_a);
 }
 
 }  // namespace naively::bindings

@@ -113,6 +113,9 @@ def test_ranges_and_codes_are_the_twins(seed: int) -> None:
         for j, start in enumerate(np.cumsum([0, *sizes[:-1]]) if d.p else []):
             core.score_codes([columns[j]], sizes[j : j + 1], table[start : start + sizes[j]], by_column, n_jobs)
         assert in_pieces.tobytes() == by_column.tobytes() == by_plain_column.tobytes()
+        apart = np.zeros((d.p, *score.shape))
+        core.score_code_columns(columns, sizes, table, apart, n_jobs)
+        np.testing.assert_allclose(1.0 + apart.sum(axis=0), score, rtol=1e-13, atol=1e-12)
 
 
 @many

@@ -18,6 +18,7 @@ from naively._kernels.histogram import (
     find_bins,
     key_values,
     merge_histograms,
+    score_bin_columns,
     score_bins,
 )
 
@@ -266,6 +267,9 @@ def test_scores_of_bins(drawn: Any, most: int, seed: int) -> None:
     twin.score_bins(pieces, cuts, offsets, table, three)
     np.testing.assert_array_equal(one, two)
     np.testing.assert_allclose(one, three, rtol=1e-14, atol=1e-14)
+    apart = np.zeros((p, *one.shape))
+    score_bin_columns([x[:, j : j + 1] for x in pieces for j in range(x.shape[1])], cuts, offsets, table, apart)
+    np.testing.assert_allclose(1.0 + apart.sum(axis=0), one, rtol=1e-14, atol=1e-14)
 
 
 def test_refusals() -> None:

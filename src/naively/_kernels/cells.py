@@ -192,6 +192,13 @@ def score_codes(pieces: Sequence[Array], sizes: Array, table: Floats, out: Float
     _core.score_codes(tuple(map(readable, pieces)), sizes, table, out, thread_count(n_jobs))
 
 
+def score_code_columns(
+    columns: Sequence[Array], sizes: Array, table: Floats, out: Floats, n_jobs: int | None = None
+) -> None:
+    """Do `score_codes` for each column alone, each an array (n, 1): `out` is (column, n, C)."""
+    _core.score_code_columns(tuple(map(readable, columns)), sizes, table, out, thread_count(n_jobs))
+
+
 def score_csr(
     matrix: SparseMatrix,
     weights: Floats | SparseWeights,

@@ -124,6 +124,13 @@ def score_bins(
     _core.score_bins([readable(x) for x in pieces], cuts, offsets, table, out, thread_count(n_jobs))
 
 
+def score_bin_columns(
+    columns: Sequence[Array], cuts: Floats, offsets: Wholes, table: Floats, out: Floats, n_jobs: int | None = None
+) -> None:
+    """Do `score_bins` for each column alone, each an array (row, 1): `out` is (column, row, class)."""
+    _core.score_bin_columns([readable(x) for x in columns], cuts, offsets, table, out, thread_count(n_jobs))
+
+
 def key_values(keys: Wholes, levels: Wholes) -> tuple[Floats, Floats]:
     """Return the smallest and the largest float64 with each key at its level: the same number at level 0.
 

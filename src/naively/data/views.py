@@ -42,6 +42,11 @@ def place_columns(pieces: Sequence[Piece], start: int = 0) -> Iterator[tuple[sli
         start += piece.shape[1]
 
 
+def single_columns(pieces: Sequence[Piece]) -> list[Piece]:
+    """Return the columns of dense pieces, each (row, 1)."""
+    return [piece if piece.shape[1] == 1 else piece[:, j : j + 1] for piece in pieces for j in range(piece.shape[1])]
+
+
 class RefusedEntryError(ValueError):
     """A missing, infinite or (if it would be counted) negative entry of strict numbers."""
 

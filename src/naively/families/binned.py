@@ -34,7 +34,7 @@ from naively._kernels import histogram as kernels
 from naively._kernels.leave_one_out import ValueArrays
 from naively._kernels.types import Array, Floats, Index, Wholes
 from naively.data.kinds import SECONDS_OF_A_DAY, Kind
-from naively.data.views import is_sparse
+from naively.data.views import is_sparse, single_columns
 from naively.families import evidence
 from naively.families.base import Estimate, Family, Labels, Leaving, Lengths, draw_positions, times
 from naively.families.evidence import Alternative, Grid, Pair, RowView, Term, ValueTables, log_shares
@@ -73,6 +73,12 @@ class BinnedParameters(Cuts):
     high: Floats
     weight: Floats
     first_key: Index
+
+    def of_columns(self, columns: slice) -> tuple[Floats, Wholes, Floats]:
+        """Return the cuts of some columns, where those of each begin, and log θ of their bins."""
+        offsets = self.offsets[columns.start : columns.stop + 1]
+        bins = slice(offsets[0] + columns.start, offsets[-1] + columns.stop)
+        return self.cuts[offsets[0] : offsets[-1]], offsets - offsets[0], self.log_probability[bins]
 
     def column_bins(self, j: int) -> slice:
         """Return the place of the bins of one column among all bins."""
@@ -117,17 +123,12 @@ class Binned(Family[Histogram, BinnedParameters]):
     def log_likelihood(self, x: Numbers, parameters: BinnedParameters, out: Floats, length: Lengths = None) -> None:
         """Add equation (3), summed over the columns."""
         for columns, pieces in _dense_pieces(x):
-            offsets = parameters.offsets[columns.start : columns.stop + 1]
-            bins = slice(offsets[0] + columns.start, offsets[-1] + columns.stop)
-            cuts = parameters.cuts[offsets[0] : offsets[-1]]
-            kernels.score_bins(pieces, cuts, offsets - offsets[0], parameters.log_probability[bins], out)
+            kernels.score_bins(pieces, *parameters.of_columns(columns), out)
 
     def score_columns(self, x: Numbers, parameters: BinnedParameters, out: Floats) -> None:
         """Add equation (3) of each column."""
-        for columns, piece in x.dense():
-            for i, j in enumerate(range(columns.start, columns.stop)):
-                cuts, table = parameters.column_cuts(j), parameters.log_probability[parameters.column_bins(j)]
-                kernels.score_bins([piece[:, i : i + 1]], cuts, np.array([0, len(cuts)]), table, out[j])
+        for columns, pieces in _dense_pieces(x):
+            kernels.score_bin_columns(single_columns(pieces), *parameters.of_columns(columns), out[columns])
 
     def weighted(self, parameters: BinnedParameters, weight: Floats) -> BinnedParameters:
         """Return the same bins, with log θ of each column times its weight."""

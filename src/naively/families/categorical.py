@@ -28,12 +28,13 @@ from typing import Any
 
 import numpy as np
 
-from naively._kernels.cells import score_codes
+from naively._kernels.cells import score_code_columns, score_codes
 from naively._kernels.leave_one_out import ValueArrays
 from naively._kernels.types import Array, Bools, Floats, Index, Wholes
 from naively.data.kinds import Kind
 from naively.data.names import Names
 from naively.data.plain import CellValue
+from naively.data.views import single_columns
 from naively.errors import InputError
 from naively.families.base import (
     ALL_KINDS,
@@ -301,11 +302,7 @@ class Categorical(Family[ValueCounts, CategoricalParameters]):
 
     def score_columns(self, x: Codes, parameters: CategoricalParameters, out: Floats) -> None:
         """Add equation (3) of each column."""
-        sizes, table = parameters.tables_of(x.values, 0)
-        starts = list(accumulate(sizes.tolist(), initial=0))
-        for columns, codes in x.placed():
-            for i, j in enumerate(range(columns.start, columns.stop)):
-                score_codes((codes[:, i : i + 1],), sizes[j : j + 1], table[starts[j] : starts[j + 1]], out[j])
+        score_code_columns(single_columns(x.pieces), *parameters.tables_of(x.values, 0), out)
 
     def weighted(self, parameters: CategoricalParameters, weight: Floats) -> CategoricalParameters | None:
         """Return the same values, with log θ of each column times its weight."""

@@ -16,7 +16,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cache, cached_property
+from functools import cache, cached_property, lru_cache
 from typing import Any, NamedTuple, TypeVar, cast
 
 import numpy as np
@@ -53,6 +53,7 @@ class Beta(NamedTuple):
 
 MAX_CELLS_WITHOUT = 2**15  # (value, class) pairs of the tables of a column without a row that are kept
 MAX_SPREADS = 100_000
+MAX_FORMATTED = 2**14  # numbers that are kept as text: those of bins and means are shown for many rows
 _SPREADS: dict[Beta, tuple[float, float]] = {}  # lower and upper ends, for values that occur in many rows
 
 
@@ -215,8 +216,7 @@ def nonzero_entries(x: Numbers) -> tuple[Index, Index, Floats]:
     return row[order], column[order], number[order]
 
 
-@dataclass(frozen=True, slots=True)
-class Alternative:
+class Alternative(NamedTuple):
     """Another value that a column of a row could have; for a text, one word to leave out of it.
 
     `before` and `after` are for people; `value` is the new cell, or the text that the word is left out of.
@@ -241,8 +241,8 @@ def short_number(number: float, kind: Kind) -> float:
 
 def other_numbers_of(row: RowView, column: int, number: float, others: Iterable[float]) -> Iterator[Alternative]:
     """Yield other numbers for a column of a row; in place of a day, another day."""
-    name, kind, before = row.names[column], row.kind(column), format_value(number, row.kind(column))[0]
-    is_day = kind == "date" and number % SECONDS_OF_A_DAY == 0
+    name, kind = row.names[column], row.kind(column)
+    before, is_day = format_value(number, kind)[0], kind == "date" and number % SECONDS_OF_A_DAY == 0
     for given in others:
         other = float(round(given / SECONDS_OF_A_DAY) * SECONDS_OF_A_DAY) if is_day else given
         after = format_value(other, kind)[0]
@@ -617,6 +617,7 @@ def format_mean_of_dates(mean: float, deviation: float) -> tuple[str, str]:
     return format_value(day, "date")[1], f"{deviation / SECONDS_OF_A_DAY:.4g} days"
 
 
+@lru_cache(maxsize=MAX_FORMATTED)
 def format_value(value: CellValue, kind: str) -> tuple[CellValue, str]:
     """Return a number as plain data and as text: a date as a date, a boolean as such, no point in whole numbers.
 

@@ -226,9 +226,8 @@ class Gaussian(Family[Moments, GaussianParameters]):
 
     def alternatives(self, row: RowView, parameters: GaussianParameters, rival: int) -> Iterator[Alternative]:
         """Yield the row with the mean of the rival class in each column."""
-        return evidence.number_alternatives(
-            row, lambda j, x: [evidence.short_number(float(parameters.mean[rival, j]), row.kind(j))]
-        )
+        mean = parameters.mean[rival].tolist()
+        return evidence.number_alternatives(row, lambda j, x: [evidence.short_number(mean[j], row.kind(j))])
 
     def grid(self, stats: Moments, parameters: GaussianParameters, column: int, kind: Kind = "number") -> Grid:
         """Return numbers up to 3.2 standard deviations from the mean of any class."""

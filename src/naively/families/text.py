@@ -527,8 +527,12 @@ class Text(WordFamily[WordCounts, TextParameters]):
         if self.tokens in ("chars", "chars_in_words"):
             yield from ((token, [i]) for i in range(1, len(parts), 2) for token in self._tokenise(parts[i]))
             return
-        single = replace(self.tokeniser.options, ngrams=(1, 1), window=None)
+        is_single = self.ngrams == (1, 1)
+        single = self.tokeniser.options if is_single else replace(self.tokeniser.options, ngrams=(1, 1), window=None)
         words = [(w, i) for i in range(1, len(parts), 2) for w in tokens_of(self.tokeniser.prepare([parts[i]]), single)]
+        if is_single:
+            yield from ((word, [i]) for word, i in words)
+            return
         joined = Options(ngrams=self.ngrams, window=self.window)
         tokens = tokens_of(prepare_tokens([[word for word, _ in words]]), joined)
         places = tokens_of(prepare_tokens([list(map(str, range(len(words))))]), joined)  # the same of their positions
