@@ -129,11 +129,52 @@ def test_tables_of_values_give_the_estimates_of_the_other_rows(
             continue
         estimate = block.family.estimate_without(x, counted, c, model.classes, structure)
         scores, terms = [], []
-        for statistic, parameters, tables in (estimate, expected):
+        for statistic, parameters, tables, _ in (estimate, expected):
             scores.append(np.zeros((len(block.names), len(drawn), len(model.classes))))
             block.family.score_columns(x_of_all, parameters, scores[-1])
             row = RowView(x, block.names, block.kinds, model.classes, tables=tables)
             terms.append(block.family.terms(row, statistic, parameters, pair))
+        if estimate.scores is not None:
+            np.testing.assert_allclose(estimate.scores, scores[1][:, i], rtol=1e-12, atol=1e-12)
+        np.testing.assert_allclose(scores[0], scores[1], rtol=1e-12, atol=1e-12)
+        for one, two in zip(*terms, strict=True):
+            assert (one.value, one.note, one.counts) == (two.value, two.note, two.counts)
+            np.testing.assert_allclose(one.scores, two.scores, rtol=1e-12, atol=1e-12)
+
+
+@pytest.mark.parametrize(
+    "family",
+    [
+        nb.Text(),
+        nb.Text(binary=True),
+        nb.Text(alpha=0.3, min_count=2),
+        nb.Text(hash_bits=31),
+        nb.Text(model="bernoulli"),
+    ],
+    ids=str,
+)
+@given(
+    texts=st.lists(st.none() | st.lists(st.sampled_from("abcdef"), max_size=5).map(" ".join), min_size=4, max_size=9)
+)
+def test_the_words_of_a_text_leave_its_class(family: nb.Family, texts: list[str | None]) -> None:
+    """The same scores of all texts as if all words were estimated again, and the same terms of the text itself."""
+    labels = ["ham", "spam"] * len(texts)
+    model = nb.fit({"text": texts}, labels[: len(texts)], columns={"text": family}, tune=False)
+    if not model.chosen.schema.blocks:
+        return
+    (block,), (counted,), (structure,) = model.chosen.schema.blocks, model.estimates, model.structures
+    (of_all,) = views_of(read({"text": texts}), model.chosen.schema)
+    for i in range(len(texts)):
+        x, c = of_all.rows(i, i + 1), i % 2
+        scores, terms = [], []
+        for estimate in (
+            block.family.estimate_without(x, counted, c, model.classes, structure),
+            Family.estimate_without(block.family, x, counted, c, model.classes, structure),
+        ):
+            scores.append(np.zeros((len(texts), 2)))
+            block.family.log_likelihood(of_all, estimate.parameters, scores[-1])
+            row = RowView(x, block.names, block.kinds, model.classes)
+            terms.append(block.family.terms(row, estimate.statistic, estimate.parameters, (0, 1)))
         np.testing.assert_allclose(scores[0], scores[1], rtol=1e-12, atol=1e-12)
         for one, two in zip(*terms, strict=True):
             assert (one.value, one.note, one.counts) == (two.value, two.note, two.counts)

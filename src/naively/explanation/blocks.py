@@ -102,7 +102,7 @@ class ExplainedBlock:
 
     @classmethod
     def of(cls, weighed: WeighedBlock, view: View, n_rows: int) -> ExplainedBlock:
-        """Score the rows; refuse infinite numbers, as predictions do."""
+        """Score rows; refuse infinite numbers, as predictions do."""
         family, names, parameters = weighed.block.family, weighed.block.names, weighed.estimate.parameters
         n_columns = min(len(names), 1) if weighed.is_single else len(names)
         scores = np.zeros((n_columns, n_rows, len(weighed.classes)))
@@ -120,6 +120,12 @@ class ExplainedBlock:
         if length is not None:
             factor = factor * np.maximum(length, 1.0) ** -weighed.exponent
         return cls(weighed, view, n_rows, scores, factor)
+
+    @classmethod
+    def of_row(cls, weighed: WeighedBlock, view: View) -> ExplainedBlock:
+        """Return the row without which the block was estimated."""
+        scores = weighed.estimate.scores
+        return cls.of(weighed, view, 1) if scores is None else cls(weighed, view, 1, scores[:, None])
 
     @property
     def block(self) -> Block:
@@ -158,11 +164,6 @@ class ExplainedBlock:
             return lines, None
         weighted = {line.term.value: line.log_odds for line in lines if line.term.value is not None}
         return lines, family.pieces(row, terms, weighted)
-
-
-def explained_blocks(blocks: Sequence[WeighedBlock], views: Sequence[View], n_rows: int) -> list[ExplainedBlock]:
-    """Return blocks with rows, scored."""
-    return [ExplainedBlock.of(block, view, n_rows) for block, view in zip(blocks, views, strict=True)]
 
 
 class Line(NamedTuple):
@@ -222,8 +223,11 @@ class RowsOfModel(NamedTuple):
         views: Sequence[View],
     ) -> RowsOfModel:
         """Score the rows, given their columns as the blocks read them."""
-        n_rows, tables = len(positions), None
-        explained = explained_blocks(blocks, views, n_rows)
+        n_rows, tables, parts = len(positions), None, zip(blocks, views, strict=True)
+        if left_out < 0:
+            explained = [ExplainedBlock.of(*part, n_rows) for part in parts]
+        else:
+            explained = [ExplainedBlock.of_row(*part) for part in parts]
         scores = repeat_row(model.log_prior + model.offset, n_rows)
         for block in explained:
             scores += block.evidence.sum(axis=0)

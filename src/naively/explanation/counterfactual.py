@@ -23,7 +23,7 @@ from naively.data.labelled import Label
 from naively.data.names import positions_of
 from naively.data.plain import CellValue, as_plain
 from naively.data.views import Codes, Numbers
-from naively.explanation.blocks import ExplainedBlock, RowsOfModel, WeighedBlock, explained_blocks
+from naively.explanation.blocks import ExplainedBlock, RowsOfModel, WeighedBlock
 from naively.families.base import times
 from naively.families.evidence import Alternative
 from naively.families.text import without_words
@@ -197,8 +197,8 @@ class _Search:
             table = rows.table if rows.tables is not None else rows.table.narrowed(names)
             edited = table.with_cells(rows.positions[row], [_new_cells(plan, table.names) for plan in plans])
             views = views_of(edited, Schema(table.names, tuple(block.block for block in again)))
-            for block in explained_blocks([block.weighed for block in again], views, n_plans):
-                scores += block.evidence.sum(axis=0)
+            for block, view in zip(again, views, strict=True):
+                scores += ExplainedBlock.of(block.weighed, view, n_plans).evidence.sum(axis=0)
             if model.weighted_tables is not None:
                 model.weighted_tables.score(model.weighted_tables.view(edited), scores)
         normalise(scores, model.log_prior, 0)

@@ -125,11 +125,15 @@ class Leaving(NamedTuple):
 
 
 class Estimate(NamedTuple):
-    """The statistic of a block, the parameters that are estimated from it, and the tables of its values."""
+    """The statistic of a block, the parameters that are estimated from it, and the tables of its values.
+
+    `scores` is the evidence of each column, (column, class), of the row without which it was estimated, if it is known.
+    """
 
     statistic: Any
     parameters: Any
     tables: Sequence[ValueTables] = ()
+    scores: Floats | None = None
 
 
 class NotCountedError(ValueError):

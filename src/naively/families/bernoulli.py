@@ -193,22 +193,23 @@ class Bernoulli(TokenFamily):
     def estimate_without(self, x: Numbers, counted: Estimate, c: int, classes: Labels, structure: None) -> Estimate:
         """Estimate without one counted row of class c, from the tables of a narrow block."""
         tables, missing = list(counted.tables), counted.statistic.missing
+        scores = np.zeros((len(tables), len(classes)))
         for j, number in enumerate(dense_numbers(x)[0].tolist() if tables else ()):
-            if number == number:
-                table = tables[j].without(int(number != 0), c)
-                is_counted = table is not None and table.totals[c] > 0  # else the class takes the counts of all
-            else:
-                table = tables[j]
-                is_counted = values_in_class(missing, c, np.array([j]), missing.rows)[0] > 0
-            if table is None or not is_counted:
+            if number != number:
+                if not values_in_class(missing, c, np.array([j]), missing.rows)[0] > 0:
+                    return super().estimate_without(x, counted, c, classes, structure)
+                continue
+            position = int(number != 0)
+            table = tables[j].without(position, c)
+            if table is None or not table.totals[c] > 0:  # the class takes the counts of all classes
                 return super().estimate_without(x, counted, c, classes, structure)
-            tables[j] = table
-        scores = np.array([table.log_probability for table in tables])
-        if not (tables and np.isfinite(scores).all()):
+            tables[j], scores[j] = table, table.log_probability[position]
+        logs = np.array([table.log_probability for table in tables])
+        if not (tables and np.isfinite(logs).all()):
             return super().estimate_without(x, counted, c, classes, structure)
-        zero, one, known = scores[:, 0], scores[:, 1], np.ones(len(scores), np.bool_)
+        zero, one, known = logs[:, 0], logs[:, 1], np.ones(len(logs), np.bool_)
         form = LogLinear(dense_form(one - zero, known, zero.sum(axis=0)), None, LogLinear(dense_form(-zero, known)))
-        return Estimate(counted.statistic, TokenParameters(form, counted.parameters.mean_length), tables)
+        return Estimate(counted.statistic, TokenParameters(form, counted.parameters.mean_length), tables, scores)
 
     def learnt(
         self,

@@ -239,14 +239,16 @@ class Binned(Family[Histogram, BinnedParameters]):
     ) -> Estimate:
         """Estimate without one counted row of class c, from the tables of the bins."""
         parameters, rest = counted.parameters, list(counted.tables)
+        scores = np.zeros((len(rest), len(classes)))
         for j, number in enumerate(dense_numbers(x)[0].tolist()):
             if number == number:
-                table = rest[j].without(int(parameters.column_cuts(j).searchsorted(number, side="right")), c)
+                position = int(parameters.column_cuts(j).searchsorted(number, side="right"))
+                table = rest[j].without(position, c)
                 if table is None:
                     return super().estimate_without(x, counted, c, classes, structure)
-                rest[j] = table
+                rest[j], scores[j] = table, table.log_probability[position]
         shares = np.concatenate([table.log_probability for table in rest])
-        return Estimate(counted.statistic, replace(parameters, log_probability=shares), rest)
+        return Estimate(counted.statistic, replace(parameters, log_probability=shares), rest, scores)
 
     def alternatives(self, row: RowView, parameters: BinnedParameters, rival: int) -> Iterator[Alternative]:
         """Yield the row with the nearest number of each other bin."""

@@ -447,7 +447,10 @@ class Categorical(Family[ValueCounts, CategoricalParameters]):
     def estimate_without(self, x: Codes, counted: Estimate, c: int, classes: Labels, structure: None) -> Estimate:
         """Estimate without one counted row of class c, from the tables of the values."""
         parameters: CategoricalParameters = counted.parameters
+        if self.shared:
+            return super().estimate_without(x, counted, c, classes, structure)
         tables, rare = list(counted.tables), list(parameters.rare)
+        scores = np.zeros((len(tables), len(classes)))
         for j, value in enumerate(coded_values(x)):
             if value is None:
                 continue
@@ -457,15 +460,15 @@ class Categorical(Family[ValueCounts, CategoricalParameters]):
                 position = None if rare[j] is None else len(parameters.values[j])
             elif position is not None and self._is_nearly_rare(tables[j], position):
                 position = None
-            table = None if position is None or self.shared else tables[j].without(position, c)
+            table = None if position is None else tables[j].without(position, c)
             if table is None:  # a frequent value is rare without the row, or the row was not counted
                 return super().estimate_without(x, counted, c, classes, structure)
-            tables[j] = table
+            tables[j], scores[j] = table, table.log_probability[position]
         shares = [t.log_probability[: len(values)] for values, t in zip(parameters.values, tables, strict=True)]
         rare = [
             part and replace(part, log_probability=t.log_probability[-1]) for part, t in zip(rare, tables, strict=False)
         ]
-        return Estimate(counted.statistic, parameters.with_log_probability(shares, rare), tables)
+        return Estimate(counted.statistic, parameters.with_log_probability(shares, rare), tables, scores)
 
     def _is_nearly_rare(self, table: ValueTables, position: int) -> bool:
         """Return whether a value would be rare without one of its rows."""

@@ -127,21 +127,26 @@ class Moments(ArrayStatistic):
         shift, reach = self.state[1], self.state[8]
         reach = reach + 1e-9 * (reach + np.abs(shift))  # a logarithm may differ in its last digit
         n, s1, s2 = rest[0], rest[2], rest[5]
-        (mean, squares), (other_mean, other_squares) = self.mean_and_squares(), subtracted.mean_and_squares()
+        other_mean, other_squares = subtracted.mean_and_squares()
+        is_last = (rows == 0) & (subtracted.rows > 0)
         with np.errstate(all="ignore"):
             slack = 1e-12 * self.weight  # two rows may leave as one with the rounded sum of their weights
             most, spread = n + slack, (s2 - s1 * s1 / np.maximum(n, slack)) / np.square(reach)
             outside = other_squares > subtracted.weight * (reach + other_mean - shift) * (reach - other_mean + shift)
             beyond = (np.abs(s1) > most * reach) | (s2 > most * reach * reach) | (spread < -slack)
             beyond |= (rows == 1) & (spread > slack)
-            differs = (np.abs(mean - other_mean) > 1e-9 * reach) | (
-                np.abs(squares - other_squares) > 1e-9 * self.weight * reach * reach
-            )
-        impossible = (subtracted.rows > 0) & (outside | np.where(rows == 0, differs, beyond))
-        for c, j in np.argwhere(impossible)[:1]:
+            if is_last.any():
+                mean, squares = self.mean_and_squares()
+                differs = (np.abs(mean - other_mean) > 1e-9 * reach) | (
+                    np.abs(squares - other_squares) > 1e-9 * self.weight * reach * reach
+                )
+                beyond = np.where(is_last, differs, beyond)
+        impossible = (subtracted.rows > 0) & (outside | beyond)
+        if impossible.any():
+            c, j = np.argwhere(impossible)[0]
             at = (int(c), int(j))
             if rows[at] == 0:
-                left = f"0 rows, but numbers of mean {mean[at]:g} are not those of mean {other_mean[at]:g}"
+                left = f"0 rows, but numbers of mean {self.mean[at]:g} are not those of mean {other_mean[at]:g}"
             else:
                 weight = max(n[at], slack[at])
                 variance = (s2[at] - s1[at] ** 2 / weight) / weight
