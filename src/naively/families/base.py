@@ -29,6 +29,7 @@ from naively.errors import InputError
 from naively.families.compare import compare_values
 from naively.families.evidence import (
     Alternative,
+    Counts,
     Grid,
     LikelihoodRatio,
     Pair,
@@ -522,14 +523,35 @@ def without_row(family: Family[S, P], row: View, stats: S, leaving: Leaving) -> 
     return stats
 
 
-def terms_by_column(family: Family[S, P], row: RowView, parameters: P, pair: Pair) -> list[Term]:
-    """Return one term per column (one for all columns of a joint family), from `log_likelihood`."""
+def terms_by_column(
+    family: Family[S, P],
+    row: RowView,
+    parameters: P,
+    pair: Pair,
+    counts: Sequence[Sequence[Counts]] = (),
+    variance: Floats | None = None,
+) -> list[Term]:
+    """Return one term per column (one for all columns of a joint family), from `log_likelihood`.
+
+    Parameters
+    ----------
+    family, row, parameters, pair
+        As in `Family.terms`.
+    counts
+        For each class of the pair, the counts of each column; a term has none by default.
+    variance
+        The variance of the log-odds of each column; None without intervals.
+    """
     single = family.joint or family.own_block
     n_terms = 1 if single else len(row.names)
     scores = row.scores
     if scores is None:
         scores = np.zeros((n_terms, len(row.classes)))
         score_each_column(family, row.x, parameters, scores)
+    deviations: Sequence[float | None] = [None] * n_terms
+    if variance is not None:
+        with np.errstate(invalid="ignore"):
+            deviations = np.sqrt(variance).tolist()
     terms = []
     for j, (value, of_classes) in enumerate(zip(row.values[:n_terms], scores.tolist(), strict=True)):
         name = row.names[j] if n_terms == len(row.names) else ", ".join(row.names[:3])
@@ -539,7 +561,13 @@ def terms_by_column(family: Family[S, P], row: RowView, parameters: P, pair: Pai
         plain, shown = format_value(value, row.kind(j)) if isinstance(value, float) else (value, str(value))
         if n_terms < len(row.names):
             plain, shown = None, f"{len(row.names)} columns together"
-        terms.append(Term(name, plain, shown, (of_classes[pair[0]], of_classes[pair[1]])))
+        of_pair = of_classes[pair[0]], of_classes[pair[1]]
+        if not counts:
+            terms.append(Term(name, plain, shown, of_pair))
+            continue
+        first, second = counts[0][j], counts[1][j]
+        note = "" if first["rows"] or second["rows"] else "never seen in these classes"
+        terms.append(Term(name, plain, shown, of_pair, 1.0, (first, second), deviations[j], note))
     return terms
 
 

@@ -585,19 +585,6 @@ class ValueTables:
         return (scores[first], scores[second]), (of_first, of_second), posterior
 
 
-def with_counts(terms: Sequence[Term], counts: Sequence[Sequence[Counts]], variance: Floats) -> list[Term]:
-    """Return one term per column with the counts behind it in both classes, and the variance of its log-odds."""
-    with np.errstate(invalid="ignore"):
-        deviation = np.sqrt(variance)
-    completed = []
-    for term, first, second, sigma in zip(terms, *counts, deviation.tolist(), strict=True):
-        if term.value is not None:
-            note = "" if first["rows"] or second["rows"] else "never seen in these classes"
-            term = Term(term.column, term.value, term.shown, term.scores, term.count, (first, second), sigma, note)
-        completed.append(term)
-    return completed
-
-
 def pair_of(x: Sequence[float] | Floats) -> tuple[float, float]:
     """Return the first two numbers as Python floats."""
     return float(x[0]), float(x[1])

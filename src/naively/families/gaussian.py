@@ -205,14 +205,13 @@ class Gaussian(Family[Moments, GaussianParameters]):
 
         Source: Gelman et al., Bayesian Data Analysis, 3rd ed. (2013), §3.2, for the variances of μ and σ².
         """
-        assert isinstance(row.x, Numbers)
-        values = dense_numbers(self.transform(row.x))[0]
+        (values,) = self.transform(Numbers((np.array([row.numbers]),))).pieces[0]
         counts = [row.cached(c, partial(_counts_of_class, stats, parameters, c)) for c in pair]
         n, mean, variance = row.cached(pair, partial(_moments_of_classes, stats, parameters, list(pair)))
         with np.errstate(all="ignore"):
             squared = np.square(values - mean) / variance
             of_classes = np.where(parameters.constant, 0.0, squared / n + np.square(squared - 1) / (2 * n))
-        return evidence.with_counts(terms_by_column(self, row, parameters, pair), counts, of_classes.sum(axis=0))
+        return terms_by_column(self, row, parameters, pair, counts, of_classes.sum(axis=0))
 
     def learnt(
         self,

@@ -22,10 +22,18 @@ import numpy as np
 from naively._kernels.types import Array, Floats, Index, Wholes
 from naively.data.kinds import Kind
 from naively.data.views import Numbers
-from naively.families import evidence
 from naively.families.base import N_GRID_POINTS, Family, Labels, Leaving, Lengths, terms_by_column
 from naively.families.compare import compare_likelihoods
-from naively.families.evidence import Alternative, Counts, Grid, LikelihoodRatio, Pair, RowView, Term
+from naively.families.evidence import (
+    Alternative,
+    Counts,
+    Grid,
+    LikelihoodRatio,
+    Pair,
+    RowView,
+    Term,
+    number_alternatives,
+)
 from naively.families.learnt import Learnt
 from naively.families.leave_one_out.columns import SumsWithout, dense_numbers
 from naively.families.scores import LinearScores
@@ -102,7 +110,7 @@ class RateFamily(Family[Sums, Floats]):
                 variance += self.term_variance(x, parameters[c], n)
             columns = zip(stats.weight[c].tolist(), stats.total[c].tolist(), strict=True)
             counts.append([{"rows": n, "mean": total / n if n else 0.0} for n, total in columns])
-        return evidence.with_counts(terms_by_column(self, row, parameters, pair), counts, variance)
+        return terms_by_column(self, row, parameters, pair, counts, variance)
 
     def learnt(
         self,
@@ -182,7 +190,7 @@ class Poisson(RateFamily):
 
     def alternatives(self, row: RowView, parameters: Floats, rival: int) -> Iterator[Alternative]:
         """Yield the row with the mean of the rival class in each column."""
-        return evidence.number_alternatives(row, lambda j, x: [float(round(float(parameters[rival, j])))])
+        return number_alternatives(row, lambda j, x: [float(round(float(parameters[rival, j])))])
 
     def grid(self, stats: Sums, parameters: Floats, column: int, kind: Kind = "number") -> Grid:
         """Return counts up to four standard deviations above the largest mean."""
