@@ -181,28 +181,40 @@ class _Search:
 
     def _log_posteriors(self, row: int, plans: Sequence[Plan]) -> Floats:
         """Return the log posteriors of a row after each plan, before the floor."""
-        rows, model, n_plans = self.rows, self.rows.model, len(plans)
-        scores = repeat_row(model.log_prior + model.offset, n_plans)
+        rows, model = self.rows, self.rows.model
+        scores = repeat_row(model.log_prior + model.offset, len(plans))
         changed = {change.column for plan in plans for change in plan}
         again: list[ExplainedBlock] = []
         for block, changes in zip(rows.blocks, self.changes, strict=True):
-            if changes is not None:
+            if changes is not None and changes.position:
                 scores += changes.replaced_in(block.evidence[:, row], plans).sum(axis=1)
-            elif changed.isdisjoint(block.block.names):
+            elif changes is not None or changed.isdisjoint(block.block.names):
                 scores += block.evidence[:, row].sum(axis=0)
             else:
                 again.append(block)
         if again or rows.tables is not None:
-            names = {name for block in again for name in block.block.names}
-            table = rows.table if rows.tables is not None else rows.table.narrowed(names)
-            edited = table.with_cells(rows.positions[row], [_new_cells(plan, table.names) for plan in plans])
-            views = views_of(edited, Schema(table.names, tuple(block.block for block in again)))
-            for block, view in zip(again, views, strict=True):
-                scores += ExplainedBlock.of(block.weighed, view, n_plans).evidence.sum(axis=0)
-            if model.weighted_tables is not None:
-                model.weighted_tables.score(model.weighted_tables.view(edited), scores)
+            self._score_again(row, plans, again, scores)
         normalise(scores, model.log_prior, 0)
         return scores
+
+    def _score_again(self, row: int, plans: Sequence[Plan], blocks: Sequence[ExplainedBlock], scores: Floats) -> None:
+        """Add the scores of blocks and of the tables of columns after each plan, read from the changed row."""
+        rows, tables = self.rows, self.rows.model.weighted_tables
+        names = {name for block in blocks for name in block.block.names}
+        table, is_changed = rows.table, np.ones(len(plans), np.bool_)
+        if tables is None:
+            table = rows.table.narrowed(names)
+            is_changed[:] = [any(change.column in names for change in plan) for plan in plans]
+        edits = [
+            _new_cells(plan, table.names) for plan, changes in zip(plans, is_changed.tolist(), strict=True) if changes
+        ]
+        edited = table.with_cells(rows.positions[row], edits)
+        views = views_of(edited, Schema(table.names, tuple(block.block for block in blocks)))
+        for block, view in zip(blocks, views, strict=True):
+            scores[~is_changed] += block.evidence[:, row].sum(axis=0)
+            scores[is_changed] += ExplainedBlock.of(block.weighed, view, len(edits)).evidence.sum(axis=0)
+        if tables is not None:
+            tables.score(tables.view(edited), scores)
 
 
 @dataclass(frozen=True, eq=False)
