@@ -198,3 +198,15 @@ def test_tuned_bernoulli_of_a_wide_block() -> None:
     for tuning in (nb.Tuning(default_weight=0.5), nb.Tuning(weights={"x3": 0.0, "x7": 2.0}, default_weight=0.5)):
         model = nb.fit(x, label, columns=nb.Bernoulli(), tune=False).with_tuning(tuning)
         assert_sum(model, x[:3], model.explain(x[:3], leave_out=False))
+
+
+def test_weights_of_columns_that_share_their_smoothing() -> None:
+    """The smoothing of a variance reads all columns of a block, also if these have different weights."""
+    rng = np.random.default_rng(3)
+    label = np.array(["ham", "spam"])[rng.integers(0, 2, 40)]
+    x = {"small": rng.normal(size=40) + (label == "ham"), "large": 1000 * rng.normal(size=40)}
+    family = nb.Gaussian(var_smoothing=1e-6)
+    model = nb.fit(x, label, columns={("small", "large"): family}, tune=False)
+    model = model.with_tuning(nb.Tuning(weights={"small": 0.5, "large": 2.0}))
+    assert_sum(model, x, model.explain(x, leave_out=False))
+    np.testing.assert_allclose(model.contributions(x).sum(axis=1), model.log_odds(x) - model.log_prior @ [-1, 1])

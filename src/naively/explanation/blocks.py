@@ -230,7 +230,7 @@ class RowsOfModel(NamedTuple):
             explained = [ExplainedBlock.of_row(*part) for part in parts]
         scores = repeat_row(model.log_prior + model.offset, n_rows)
         for block in explained:
-            scores += block.evidence.sum(axis=0)
+            scores += np.add.reduce(block.evidence)
         if model.weighted_tables is not None:
             tables = model.weighted_tables.view(table.take(np.array(positions)))
             model.weighted_tables.score(tables, scores)

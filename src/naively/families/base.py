@@ -325,6 +325,13 @@ class Family(ABC, Generic[S, P]):
         """Return parameters whose log-likelihood is weight[j] times that of column j; None if they cannot hold it."""
         return None
 
+    def columns_of(self, parameters: P, positions: Sequence[int], stats: S, classes: Labels) -> P:
+        """Return the parameters of some columns, by default estimated from `stats`, the statistic of these alone.
+
+        Override it where the estimate of a column depends on others.
+        """
+        return self.estimate(stats, classes)
+
     def rivals(self, stats: S) -> Sequence[Family]:
         """Return the families among which tuning may choose for a column that was counted so, the simplest first."""
         return ()

@@ -119,6 +119,13 @@ class Gaussian(Family[Moments, GaussianParameters]):
         """Estimate without one counted row of class c; its numbers side by side are counted fastest."""
         return super().estimate_without(Numbers((dense_numbers(x),)), counted, c, classes, structure)
 
+    def columns_of(
+        self, parameters: GaussianParameters, positions: Sequence[int], stats: Moments, classes: Labels
+    ) -> GaussianParameters:
+        """Return the parameters of some columns; `var_smoothing` reads all columns of the block."""
+        of_columns = parameters.mean[:, positions], parameters.variance[:, positions]
+        return GaussianParameters(*of_columns, parameters.constant[positions])
+
     def score_columns(self, x: Numbers, parameters: GaussianParameters, out: Floats) -> None:
         """Add equation (4) of each column."""
         for columns, numbers, mean, variance in _scored_pieces(x, parameters):

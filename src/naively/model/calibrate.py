@@ -380,6 +380,8 @@ def weigh_blocks(
         elif len(set(weight.tolist())) == 1:
             parts.append((block, plain, (float(weight[0]), tuning.exponent(block))))
         else:
-            parts += [(b, b.family.estimate(s, classes), (w, 0.0)) for b, s, w in split(block, statistic, weight)]
+            for columns, part, w, positions in split(block, statistic, weight):
+                parameters_of = columns.family.columns_of(plain, positions, part, classes)
+                parts.append((columns, parameters_of, (w, 0.0)))
     blocks, weighted, factors = zip(*parts, strict=True) if parts else ((), (), ())
     return WeightedBlocks(Schema(chosen.schema.names, blocks), weighted, factors, tuning.offset(classes))

@@ -130,12 +130,12 @@ def statistic_for(schema: Schema, statistics: Sequence[Statistic], block: Block)
     raise KeyError(block.names[0])
 
 
-def split(block: Block, statistic: Statistic, weight: Floats) -> list[tuple[Block, Statistic, float]]:
-    """Return the columns of a block, grouped by the weight of each."""
+def split(block: Block, statistic: Statistic, weight: Floats) -> list[tuple[Block, Statistic, float, list[int]]]:
+    """Return the columns of a block, grouped by the weight of each, with their positions in the block."""
     groups = []
     for w in dict.fromkeys(weight.tolist()):
         positions = np.flatnonzero(weight == w).tolist()
-        groups.append((*_take(block, statistic, positions, block.family), w))
+        groups.append((*_take(block, statistic, positions, block.family), w, positions))
     return groups
 
 
