@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Container, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
+from itertools import chain
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
@@ -124,8 +125,8 @@ class Table(ABC):
         require_columns(names, self.names)
         raise InputError("an array has its columns in one order only: give a table with names of columns.")
 
-    def narrowed(self, names: Container[str]) -> Table:
-        """Return the table without columns that are not among these, if it is made of single columns."""
+    def narrowed(self, names: Iterable[Names]) -> Table:
+        """Return the table without columns that have none of these names, if it is made of single columns."""
         return self
 
     def without_column(self, name: str) -> Table:
@@ -245,9 +246,10 @@ class ColumnTable(Table):
         position = positions_of(self.names)
         return ColumnTable(names, self.n_rows, tuple(self.columns[position[name]] for name in names))
 
-    def narrowed(self, names: Container[str]) -> ColumnTable:
+    def narrowed(self, names: Iterable[Names]) -> ColumnTable:
         """Return the table with these columns only."""
-        return self.select(tuple(name for name in self.names if name in names))
+        chosen = set(chain.from_iterable(names))
+        return self.select(tuple(name for name in self.names if name in chosen))
 
     def without_column(self, name: str) -> ColumnTable:
         """Return the table without a column."""

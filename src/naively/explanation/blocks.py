@@ -24,6 +24,7 @@ from naively.model.count import View
 from naively.model.model import Model
 from naively.schema.schema import Block
 
+MAX_NARROW_COLUMNS = 256  # of a block whose columns are always scored one by one
 Cache = dict[Hashable, object]  # what a family computes once for a block
 
 
@@ -59,6 +60,22 @@ class WeighedBlock:
         """Whether the columns have one score together, and share one weight."""
         return self.block.family.joint or self.block.family.own_block
 
+    def score_columns(self, view: View, n_rows: int) -> Floats:
+        """Return the evidence of each column without its weight, (column, row, class)."""
+        scores = np.zeros((len(self.block.names), n_rows, len(self.classes)))
+        try:
+            self.block.family.score_columns(view, self.estimate.parameters, scores)
+        except InfiniteValueError as error:
+            refuse_infinite(self.block.names[error.column])
+        return scores
+
+    def weigh(self, scores: Floats) -> Floats:
+        """Return the evidence of each column, (column, row, class), times its weight."""
+        if self.weight is None:
+            return scores
+        weight = self.weight[:, None, None]
+        return weight * scores if self.weight.all() else times(weight, scores)
+
     @cached_property
     def weight_of(self) -> dict[str, float]:
         """The weight of each column by its name; empty if it is 1, or shared."""
@@ -87,8 +104,11 @@ class ExplainedBlock:
     ----------
     weighed, view, n_rows
         The block, and the rows.
-    scores
-        The evidence of each column without its weight, (column, row, class). Columns with one score together are one.
+    total
+        The evidence of all columns with their weights, (row, class).
+    known_scores
+        The evidence of each column without its weight, (column, row, class), if it is computed already. Columns with
+        one score together are one.
     factor
         The weight that all columns share: one number, or one for each row if it depends on the length. None if each
         column has its own weight.
@@ -97,35 +117,45 @@ class ExplainedBlock:
     weighed: WeighedBlock
     view: View
     n_rows: int
-    scores: Floats
+    total: Floats
+    known_scores: Floats | None = None
     factor: Floats | None = None
 
     @classmethod
     def of(cls, weighed: WeighedBlock, view: View, n_rows: int) -> ExplainedBlock:
-        """Score rows; refuse infinite numbers, as predictions do."""
+        """Score rows; refuse infinite numbers, as predictions do.
+
+        The columns of a wide block are scored together, unless their weights differ.
+        """
         family, names, parameters = weighed.block.family, weighed.block.names, weighed.estimate.parameters
-        n_columns = min(len(names), 1) if weighed.is_single else len(names)
-        scores = np.zeros((n_columns, n_rows, len(weighed.classes)))
+        total, weight = np.zeros((n_rows, len(weighed.classes))), weighed.weight
+        if not len(names):
+            return cls(weighed, view, n_rows, total, np.zeros((0, *total.shape)))
+        is_uniform = weight is None or len(set(weight.tolist())) == 1
+        if not weighed.is_single and not (is_uniform and len(names) > MAX_NARROW_COLUMNS):
+            scores = weighed.score_columns(view, n_rows)
+            return cls(weighed, view, n_rows, np.add.reduce(weighed.weigh(scores)), scores)
         length = np.zeros(n_rows) if weighed.exponent else None
         try:
-            if n_columns and weighed.is_single:
-                family.log_likelihood(view, parameters, scores[0], length)
-            elif n_columns:
-                family.score_columns(view, parameters, scores)
+            family.log_likelihood(view, parameters, total, length)
         except InfiniteValueError as error:
             refuse_infinite(names[error.column])
-        if weighed.weight is None or not weighed.is_single:
-            return cls(weighed, view, n_rows, scores)
-        factor = weighed.weight[:1]
+        scores = total[None] if weighed.is_single else None
+        if weight is None:
+            return cls(weighed, view, n_rows, total, scores)
+        factor = weight[:1]
         if length is not None:
             factor = factor * np.maximum(length, 1.0) ** -weighed.exponent
-        return cls(weighed, view, n_rows, scores, factor)
+        total = factor[:, None] * total if factor.all() else times(factor[:, None], total)
+        return cls(weighed, view, n_rows, total, scores, factor)
 
     @classmethod
     def of_row(cls, weighed: WeighedBlock, view: View) -> ExplainedBlock:
         """Return the row without which the block was estimated."""
-        scores = weighed.estimate.scores
-        return cls.of(weighed, view, 1) if scores is None else cls(weighed, view, 1, scores[:, None])
+        if weighed.estimate.scores is None:
+            return cls.of(weighed, view, 1)
+        scores = weighed.estimate.scores[:, None]
+        return cls(weighed, view, 1, np.add.reduce(weighed.weigh(scores)), scores)
 
     @property
     def block(self) -> Block:
@@ -134,27 +164,25 @@ class ExplainedBlock:
 
     @cached_property
     def evidence(self) -> Floats:
-        """The weighted scores, (column, row, class)."""
-        weight = self.weighed.weight if self.factor is None else self.factor[:, None]
-        if weight is None or not len(self.scores):
-            return self.scores
-        if self.factor is None:
-            weight = weight[:, None, None]
-        return weight * self.scores if weight.all() else times(weight, self.scores)
+        """The evidence of each column with its weight, (column, row, class)."""
+        if self.weighed.is_single:
+            return self.total[None]
+        scores = self.known_scores
+        return self.weighed.weigh(self.weighed.score_columns(self.view, self.n_rows) if scores is None else scores)
 
     def row(self, i: int) -> RowView:
         """Return one row for the family."""
         weighed, x = self.weighed, self.view if self.n_rows == 1 else self.view.rows(i, i + 1)
         weight = None if weighed.is_single else weighed.weight
         block, tables = weighed.block, weighed.estimate.tables
-        scores = self.scores[:, i]
+        scores = None if self.known_scores is None else self.known_scores[:, i]
         return RowView(x, block.names, block.kinds, weighed.classes, weight, weighed.cache, tables, scores)
 
     def lines(self, row: RowView, i: int, pair: Pair) -> tuple[list[Line], Pieces | None]:
         """Return the terms of a row, which has the position i, with their weights, and the pieces of its text."""
         family, estimate = self.block.family, self.weighed.estimate
         terms = family.terms(row, estimate.statistic, estimate.parameters, pair)
-        if self.factor is not None:
+        if self.factor is not None and self.weighed.is_single:
             factor = float(self.factor[i if len(self.factor) > 1 else 0])
             lines = [Line.of(term, factor) for term in terms]
         else:
@@ -230,7 +258,7 @@ class RowsOfModel(NamedTuple):
             explained = [ExplainedBlock.of_row(*part) for part in parts]
         scores = repeat_row(model.log_prior + model.offset, n_rows)
         for block in explained:
-            scores += np.add.reduce(block.evidence)
+            scores += block.total
         if model.weighted_tables is not None:
             tables = model.weighted_tables.view(table.take(np.array(positions)))
             model.weighted_tables.score(tables, scores)

@@ -188,8 +188,8 @@ class _Search:
         for block, changes in zip(rows.blocks, self.changes, strict=True):
             if changes is not None and changes.position:
                 scores += changes.replaced_in(block.evidence[:, row], plans).sum(axis=1)
-            elif changes is not None or changed.isdisjoint(block.block.names):
-                scores += block.evidence[:, row].sum(axis=0)
+            elif changes is not None or not any(column in block.block.names for column in changed):
+                scores += block.total[row]
             else:
                 again.append(block)
         if again or rows.tables is not None:
@@ -200,19 +200,18 @@ class _Search:
     def _score_again(self, row: int, plans: Sequence[Plan], blocks: Sequence[ExplainedBlock], scores: Floats) -> None:
         """Add the scores of blocks and of the tables of columns after each plan, read from the changed row."""
         rows, tables = self.rows, self.rows.model.weighted_tables
-        names = {name for block in blocks for name in block.block.names}
-        table, is_changed = rows.table, np.ones(len(plans), np.bool_)
+        names, table = [block.block.names for block in blocks], rows.table
+        columns = {change.column for plan in plans for change in plan}
         if tables is None:
-            table = rows.table.narrowed(names)
-            is_changed[:] = [any(change.column in names for change in plan) for plan in plans]
-        edits = [
-            _new_cells(plan, table.names) for plan, changes in zip(plans, is_changed.tolist(), strict=True) if changes
-        ]
+            table = table.narrowed(names)
+            columns = {column for column in columns if any(column in of_block for of_block in names)}
+        is_changed = np.array([tables is not None or any(change.column in columns for change in p) for p in plans])
+        edits = [_new_cells(plans[i], columns) for i in np.flatnonzero(is_changed).tolist()]
         edited = table.with_cells(rows.positions[row], edits)
         views = views_of(edited, Schema(table.names, tuple(block.block for block in blocks)))
         for block, view in zip(blocks, views, strict=True):
-            scores[~is_changed] += block.evidence[:, row].sum(axis=0)
-            scores[is_changed] += ExplainedBlock.of(block.weighed, view, len(edits)).evidence.sum(axis=0)
+            scores[~is_changed] += block.total[row]
+            scores[is_changed] += ExplainedBlock.of(block.weighed, view, len(edits)).total
         if tables is not None:
             tables.score(tables.view(edited), scores)
 

@@ -62,7 +62,7 @@ def explain(
     table = read_rows(model, X)
     counted = counted_classes(model, table) if leave_out else np.full(table.n_rows, -1)
     views = views_of(table, model.chosen.schema)
-    n_columns = sum(len(block.names) for block in model.chosen.schema.blocks)
+    n_columns = sum(1 if b.is_single else len(b.block.names) for b in weighed_blocks(model))
     step = min(MAX_ROWS, max(1, MAX_SCORES // max(1, n_columns * len(model.classes))))
     explanations: list[Explanation] = []
     n_impossible = 0

@@ -554,7 +554,10 @@ def terms_by_column(
     scores = row.scores
     if scores is None:
         scores = np.zeros((n_terms, len(row.classes)))
-        score_each_column(family, row.x, parameters, scores)
+        if single:
+            family.log_likelihood(row.x, parameters, scores)
+        else:
+            family.score_columns(row.x, parameters, scores[:, None])
     deviations: Sequence[float | None] = [None] * n_terms
     if variance is not None:
         with np.errstate(invalid="ignore"):
