@@ -140,14 +140,14 @@ class ExplainedBlock:
             family.log_likelihood(view, parameters, total, length)
         except InfiniteValueError as error:
             refuse_infinite(names[error.column])
-        scores = total[None] if weighed.is_single else None
+        known_scores = total[None] if weighed.is_single else None
         if weight is None:
-            return cls(weighed, view, n_rows, total, scores)
+            return cls(weighed, view, n_rows, total, known_scores)
         factor = weight[:1]
         if length is not None:
             factor = factor * np.maximum(length, 1.0) ** -weighed.exponent
         total = factor[:, None] * total if factor.all() else times(factor[:, None], total)
-        return cls(weighed, view, n_rows, total, scores, factor)
+        return cls(weighed, view, n_rows, total, known_scores, factor)
 
     @classmethod
     def of_row(cls, weighed: WeighedBlock, view: View) -> ExplainedBlock:
