@@ -15,6 +15,7 @@ from naively._kernels.posterior import repeat_row
 from naively._kernels.types import Floats
 from naively.data.kinds import refuse_infinite
 from naively.data.labelled import Classes
+from naively.data.names import Names
 from naively.data.table import Table
 from naively.families.base import Estimate, times
 from naively.families.evidence import Pair, Pieces, RowView, Term
@@ -29,17 +30,41 @@ Cache = dict[Hashable, object]  # what a family computes once for a block
 
 
 @dataclass(frozen=True, eq=False)
-class WeighedBlock:
-    """A block of a model with its weights under the tuning: one of each column, or one that the columns share.
+class BlockWeights:
+    """The weights of a block under the tuning: one of each column, or one that the columns share."""
 
-    `weight` is None without a tuning. `cache` holds what the family computes once for all rows.
-    """
+    names: Names
+    weight: Floats
+    exponent: float
+
+    @cached_property
+    def of_column(self) -> dict[str, float]:
+        """The weight of each column by its name."""
+        return dict(zip(self.names, self.weight.tolist(), strict=True))
+
+    @cached_property
+    def is_uniform(self) -> bool:
+        """Whether all columns have the same weight."""
+        return len(set(self.weight.tolist())) == 1
+
+    @cached_property
+    def _factor(self) -> Floats | None:
+        """The weights as a factor of (column, row, class); None if one is 0, which makes 0 of all evidence."""
+        return self.weight[:, None, None] if self.weight.all() else None
+
+    def weigh(self, scores: Floats) -> Floats:
+        """Return the evidence of each column, (column, row, class), times its weight."""
+        return times(self.weight[:, None, None], scores) if self._factor is None else self._factor * scores
+
+
+@dataclass(frozen=True, eq=False)
+class WeighedBlock:
+    """A block of a model with its weights; None without a tuning. `cache` holds what the family computes once."""
 
     block: Block
     estimate: Estimate
     classes: Classes
-    weight: Floats | None = None
-    exponent: float = 0.0
+    weights: BlockWeights | None = None
     cache: Cache = field(default_factory=dict)
 
     @classmethod
@@ -47,13 +72,13 @@ class WeighedBlock:
         """Look up the weights of a block."""
         if model.tuning is None or not len(block.names):
             return cls(block, estimate, model.classes)
-        weight, exponent = model.tuning.weight(block), model.tuning.exponent(block)
-        return cls(block, estimate, model.classes, weight, exponent)
+        weights = BlockWeights(block.names, model.tuning.weight(block), model.tuning.exponent(block))
+        return cls(block, estimate, model.classes, weights)
 
     def with_estimate(self, estimate: Estimate) -> WeighedBlock:
         """Return the block with the estimate of other rows; what was computed from the same statistic stays."""
         cache = self.cache if estimate.statistic is self.estimate.statistic else {}
-        return WeighedBlock(self.block, estimate, self.classes, self.weight, self.exponent, cache)
+        return WeighedBlock(self.block, estimate, self.classes, self.weights, cache)
 
     @property
     def is_single(self) -> bool:
@@ -71,17 +96,7 @@ class WeighedBlock:
 
     def weigh(self, scores: Floats) -> Floats:
         """Return the evidence of each column, (column, row, class), times its weight."""
-        if self.weight is None:
-            return scores
-        weight = self.weight[:, None, None]
-        return weight * scores if self.weight.all() else times(weight, scores)
-
-    @cached_property
-    def weight_of(self) -> dict[str, float]:
-        """The weight of each column by its name; empty if it is 1, or shared."""
-        if self.weight is None or self.is_single:
-            return {}
-        return dict(zip(self.block.names, self.weight.tolist(), strict=True))
+        return scores if self.weights is None else self.weights.weigh(scores)
 
 
 _BLOCKS: WeakKeyDictionary[Model, list[WeighedBlock]] = WeakKeyDictionary()  # while the model lives
@@ -127,25 +142,24 @@ class ExplainedBlock:
 
         The columns of a wide block are scored together, unless their weights differ.
         """
-        family, names, parameters = weighed.block.family, weighed.block.names, weighed.estimate.parameters
-        total, weight = np.zeros((n_rows, len(weighed.classes))), weighed.weight
+        names, weights, shape = weighed.block.names, weighed.weights, (n_rows, len(weighed.classes))
         if not len(names):
-            return cls(weighed, view, n_rows, total, np.zeros((0, *total.shape)))
-        is_uniform = weight is None or len(set(weight.tolist())) == 1
-        if not weighed.is_single and not (is_uniform and len(names) > MAX_NARROW_COLUMNS):
+            return cls(weighed, view, n_rows, np.zeros(shape), np.zeros((0, *shape)))
+        is_wide = len(names) > MAX_NARROW_COLUMNS and (weights is None or weights.is_uniform)
+        if not (weighed.is_single or is_wide):
             scores = weighed.score_columns(view, n_rows)
             return cls(weighed, view, n_rows, np.add.reduce(weighed.weigh(scores)), scores)
-        length = np.zeros(n_rows) if weighed.exponent else None
+        total, length = np.zeros(shape), np.zeros(n_rows) if weights is not None and weights.exponent else None
         try:
-            family.log_likelihood(view, parameters, total, length)
+            weighed.block.family.log_likelihood(view, weighed.estimate.parameters, total, length)
         except InfiniteValueError as error:
             refuse_infinite(names[error.column])
         known_scores = total[None] if weighed.is_single else None
-        if weight is None:
+        if weights is None:
             return cls(weighed, view, n_rows, total, known_scores)
-        factor = weight[:1]
+        factor = weights.weight[:1]
         if length is not None:
-            factor = factor * np.maximum(length, 1.0) ** -weighed.exponent
+            factor = factor * np.maximum(length, 1.0) ** -weights.exponent
         total = factor[:, None] * total if factor.all() else times(factor[:, None], total)
         return cls(weighed, view, n_rows, total, known_scores, factor)
 
@@ -173,7 +187,7 @@ class ExplainedBlock:
     def row(self, i: int) -> RowView:
         """Return one row for the family."""
         weighed, x = self.weighed, self.view if self.n_rows == 1 else self.view.rows(i, i + 1)
-        weight = None if weighed.is_single else weighed.weight
+        weight = None if weighed.is_single or weighed.weights is None else weighed.weights.weight
         block, tables = weighed.block, weighed.estimate.tables
         scores = None if self.known_scores is None else self.known_scores[:, i]
         return RowView(x, block.names, block.kinds, weighed.classes, weight, weighed.cache, tables, scores)
@@ -182,11 +196,11 @@ class ExplainedBlock:
         """Return the terms of a row, which has the position i, with their weights, and the pieces of its text."""
         family, estimate = self.block.family, self.weighed.estimate
         terms = family.terms(row, estimate.statistic, estimate.parameters, pair)
-        if self.factor is not None and self.weighed.is_single:
+        if self.factor is not None:
             factor = float(self.factor[i if len(self.factor) > 1 else 0])
             lines = [Line.of(term, factor) for term in terms]
         else:
-            weight_of = self.weighed.weight_of
+            weight_of = {} if self.weighed.weights is None else self.weighed.weights.of_column
             lines = [Line.of(term, weight_of.get(term.column, 1.0)) for term in terms]
         if not family.own_block:
             return lines, None

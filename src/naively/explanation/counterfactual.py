@@ -241,8 +241,8 @@ class _Changes:
             block.family.log_likelihood(
                 _one_value_each(block, columns[chunk], values[chunk]), parameters, scores[chunk]
             )
-        if weighed.weight is not None:
-            scores = times(weighed.weight[columns, None], scores)
+        if weighed.weights is not None:
+            scores = times(weighed.weights.weight[columns, None], scores)
         return cls(position, columns, scores)
 
     def replaced_in(self, evidence: Floats, plans: Sequence[Plan]) -> Floats:

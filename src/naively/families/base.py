@@ -279,7 +279,8 @@ class Family(ABC, Generic[S, P]):
     def estimate_without(self, x: Any, counted: Estimate, c: int, classes: Labels, structure: Any) -> Estimate:
         """Estimate without one counted row of class c; raise NegativeCountError if it was not counted.
 
-        A family whose parameters can hold weights (`weighted`) need not subtract the row from its statistic.
+        The result is only used for this row and changes of it. So a family that changes its parameters, and the tables
+        or counts that its terms read, need not subtract the row from its statistic.
         """
         leaving = Leaving(np.array([c], np.int32), np.ones(1), np.ones(1, np.int64))
         rest = without_row(self, x, counted.statistic, leaving)
