@@ -161,7 +161,7 @@ class ExplainedBlock:
         if length is not None:
             factor = factor * np.maximum(length, 1.0) ** -weights.exponent
         total = factor[:, None] * total if factor.all() else times(factor[:, None], total)
-        return cls(weighed, view, n_rows, total, known_scores, factor)
+        return cls(weighed, view, n_rows, total, known_scores, factor if weighed.is_single else None)
 
     @classmethod
     def of_row(cls, weighed: WeighedBlock, view: View) -> ExplainedBlock:
