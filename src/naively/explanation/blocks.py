@@ -125,8 +125,8 @@ class ExplainedBlock:
         The evidence of each column without its weight, (column, row, class), if it is computed already. Columns with
         one score together are one.
     factor
-        The weight that all columns share: one number, or one for each row if it depends on the length. None if each
-        column has its own weight.
+        The weight of columns with one score together: one number, or one for each row if it depends on the length.
+        None for other columns, and without a tuning.
     """
 
     weighed: WeighedBlock
