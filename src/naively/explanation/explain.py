@@ -160,8 +160,8 @@ def _explain_rows(
         drafts.append(_Draft.of(views, row, class_pair(model, of, against, row.order), top))
     if candidates:
         for group in groups:
-            found = find_counterfactuals(group, [candidates[place] for place in group.places])
-            counterfactual_of |= zip(group.places, found, strict=True)
+            of_group = find_counterfactuals(group, [candidates[place] for place in group.places])
+            counterfactual_of |= zip(group.places, of_group, strict=True)
     intervals = iter(intervals_of([line.term for draft in drafts for line in draft.shown]))
     return [draft.finish(counterfactual_of.get(draft.row.place), intervals) for draft in drafts]
 
