@@ -23,15 +23,16 @@ _kind_and_length = struct.Struct("<cQ").pack
 
 def digest_of(*parts: bytes | str | int | None) -> bytes:
     """Return 16 bytes that identify these parts: BLAKE2b over the kind, length and bytes of each."""
-    pieces = []
+    digest = hashlib.blake2b(digest_size=16)
     for part in parts:
         if part is None:
-            pieces.append(b"n")
+            digest.update(b"n")
             continue
         kind = b"b" if isinstance(part, bytes) else b"t" if isinstance(part, str) else b"i"
         data = part if isinstance(part, bytes) else str(part).encode("utf-8", "surrogatepass")
-        pieces += _kind_and_length(kind, len(data)), data
-    return hashlib.blake2b(b"".join(pieces), digest_size=16).digest()
+        digest.update(_kind_and_length(kind, len(data)))
+        digest.update(data)
+    return digest.digest()
 
 
 @dataclass(frozen=True)
