@@ -135,3 +135,23 @@ def test_a_column_with_the_name_of_a_presence_has_its_own_weight() -> None:
     tuning = Tuning(weights={KIND_IS_PRESENT: 0.0, "kind": 0.0, "kind present": 1.0})
     alone = naively.fit({"kind present": x["kind present"]}, [0, 1, 1, 0], tune=False)
     np.testing.assert_allclose(model.with_tuning(tuning).posterior(x), alone.posterior(x), rtol=1e-12)
+
+
+def test_weights_of_columns_with_a_pseudo_count_each() -> None:
+    """Columns of a Bernoulli block are weighted apart, each with its own a and b."""
+    rng = np.random.default_rng(0)
+    label = rng.integers(0, 2, 200)
+    x = {f"c{j}": (rng.random(200) < 0.3 + 0.15 * j * label).astype(int) for j in range(3)}
+    a, b, weights = (1.0, 2.0, 0.5), (1.0, 3.0, 2.0), (0.5, 1.0, 0.75)
+    model = naively.fit(x, label, columns={tuple(x): Bernoulli(a=a, b=b)}, tune=False)
+    model = model.with_tuning(Tuning(weights=dict(zip(x, weights, strict=True))))
+    expected = np.empty((200, 2))
+    for c in (0, 1):
+        n = (label == c).sum()
+        expected[:, c] = n / 200
+        for values, *pseudo_counts, weight in zip(x.values(), a, b, weights, strict=True):
+            p = (values[label == c].sum() + pseudo_counts[0]) / (n + sum(pseudo_counts))
+            expected[:, c] *= np.where(values == 1, p, 1 - p) ** weight
+    expected /= expected.sum(axis=1, keepdims=True)
+    np.testing.assert_allclose(model.posterior(x), expected, rtol=1e-12)
+    assert np.isfinite(naively.fit(x, label, columns={tuple(x): Bernoulli(a=a, b=b)}).posterior(x)).all()

@@ -25,7 +25,7 @@ of (5.22) are a = α, b = (m − 1)α.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import InitVar, dataclass
+from dataclasses import InitVar, dataclass, replace
 from typing import Any, ClassVar
 
 import numpy as np
@@ -94,6 +94,13 @@ class Bernoulli(TokenFamily):
         known = n_missing < stats.seen.rows.sum()
         form = bernoulli_form(stats.cells, stats.missing, stats.seen, known, self.a, self.b)
         return TokenParameters(form, np.ones(stats.n_classes))
+
+    def columns_of(
+        self, parameters: TokenParameters, positions: Sequence[int], stats: TokenCounts, classes: Labels
+    ) -> TokenParameters:
+        """Return the parameters of some columns, estimated from `stats` with their numbers a and b."""
+        a, b = (value if isinstance(value, float) else tuple(value[j] for j in positions) for value in (self.a, self.b))
+        return replace(self, a=a, b=b).estimate(stats, classes)
 
     def score_columns(self, x: Numbers, parameters: TokenParameters, out: Floats) -> None:
         """Add equation (3) of each column."""
