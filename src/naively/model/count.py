@@ -67,9 +67,10 @@ def views_of(table: Table, schema: Schema) -> list[View]:
                     continue  # in models of old files, categories of numbers are strings
                 if not any(present.any() for _, present in table.present([position]).dense()):
                     continue  # pandas has NaN, a number, in columns without a value
+                how = "convert it, as pandas.to_datetime does" if trained_kind == "date" else "convert it"
                 raise SchemaError(
                     f"column {table.names[position]!r} is of type {kind}, but was of type {trained_kind} at training: "
-                    "convert it."
+                    f"{how}."
                 )
         views.append(block.family.read_columns(table, positions))
     return views
